@@ -148,7 +148,7 @@ func TestTorrentRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "nothing to offer") {
 		t.Errorf("nothing is offered: %v", err)
 	}
-	// A node refuses the info dictionary of a content that is not offered.
+	// A node rejects requests for the info dictionary of content that is not offered.
 	plain, _, _ := peertest.SeedRandom(t, a, 2<<20, peer.SeedOptions{})
 	if err := b.Host().Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
 		t.Fatal(err)
@@ -157,10 +157,13 @@ func TestTorrentRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var remote *proto.RemoteError
-	_, err = metadata.RequestDocument(t.Context(), stream, plain.ID, proto.MaxTorrent)
-	if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
-		t.Errorf("of a content that is not offered: %v", err)
+	defer stream.Reset()
+	if err := proto.WriteMessage(stream, &proto.ManifestRequest{Swarm: plain.ID.Bytes()}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := proto.ReadOpening(stream)
+	if bye, ok := m.(*proto.Goodbye); !ok || bye.Code != proto.CodeUnknownSwarm {
+		t.Errorf("of content that is not offered: %+v, %v", m, err)
 	}
 }
 

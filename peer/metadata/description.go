@@ -18,13 +18,12 @@ import (
 // Torrents makes and checks info dictionaries. Its methods may be called from any
 // goroutine.
 type Torrents interface {
-	// Build makes the info dictionary of a content from the concatenated SHA-1 hashes
-	// of its pieces. The same arguments give the same bytes.
+	// Build returns the info dictionary of a manifest with the concatenated SHA-1 hashes
+	// of the pieces. Equal arguments give equal bytes.
 	Build(m *proto.Manifest, sums []byte) (info []byte, err error)
 	// Check returns an error if info does not describe the files of m.
 	Check(m *proto.Manifest, info []byte) error
-	// Manifest makes a manifest with SHA-1 from an info dictionary, which may come
-	// from a stranger.
+	// Manifest returns the manifest with SHA-1 of an untrusted info dictionary.
 	Manifest(info []byte) (*proto.Manifest, error)
 }
 
@@ -32,34 +31,34 @@ var (
 	// ErrNoTorrents is returned if there is no [Torrents] to make or check an info
 	// dictionary.
 	ErrNoTorrents = errors.New("this node cannot make torrents")
-	// ErrNotOffered is returned if a content has no info-hash, or if its info
+	// ErrNotOffered is returned if the content has no info-hash, or if its info
 	// dictionary is not known yet.
 	ErrNotOffered = errors.New("the content is not offered to BitTorrent clients")
 )
 
-// RefusedError is why the info dictionary of a plain torrent is invalid. No other one has
-// the same info-hash, so retrying is useless.
-type RefusedError struct{ err error }
+// An invalidError reports a document with the right hash that is invalid, so retrying is
+// useless.
+type invalidError struct{ err error }
 
 // Error implements error.
-func (e *RefusedError) Error() string { return e.err.Error() }
+func (e *invalidError) Error() string { return e.err.Error() }
 
-// WriteError reports that a document was not written to the state directory of a transfer. No peer is at fault.
-type WriteError struct{ Err error }
+// A writeError reports that a document was not written to the state directory of a transfer.
+type writeError struct{ Err error }
 
 // Error implements error.
-func (e *WriteError) Error() string { return e.Err.Error() }
+func (e *writeError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
-func (e *WriteError) Unwrap() error { return e.Err }
+func (e *writeError) Unwrap() error { return e.Err }
 
-// Files in the folder of a transfer.
+// Files in the state directory of a transfer.
 const (
 	ManifestFile = "manifest"
 	TorrentFile  = "torrent"
 )
 
-// Description holds the manifest, the info dictionary and the plan of one content. Its methods may
+// A Description contains the manifest, the info dictionary and the plan of the content. Its methods may
 // be called from any goroutine. The values they return must not be changed.
 type Description struct {
 	// Constant.
@@ -78,25 +77,24 @@ type Description struct {
 }
 
 // NewDescription returns an empty description. id is the CID of the manifest, or of the
-// info-hash for a plain torrent. hash is zero for a content that is not offered to
+// info-hash for a plain torrent. hash is zero if the content is not offered to
 // BitTorrent clients. Files are kept in dir, or not at all if dir is empty.
 func NewDescription(dir string, id cid.Cid, hash proto.InfoHash, torrents Torrents) *Description {
 	return &Description{dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{})}
 }
 
-// NewGrowing returns the description of a content that grows. Its manifest has no hashes, and is not for
-// others.
+// NewGrowing returns the description of growing content. Its manifest has no hashes, and is not served.
 func NewGrowing(id cid.Cid, m *proto.Manifest) *Description {
 	d := NewDescription("", id, proto.InfoHash{}, nil)
 	d.setManifest(m)
 	return d
 }
 
-// Plain reports whether the content is a plain torrent: known by its info-hash alone.
+// Plain reports whether the content is a plain torrent, which has only an info-hash.
 func (d *Description) Plain() bool { return !d.hash.IsZero() && d.id.Equals(d.hash.CID()) }
 
-// Load reads the files in the folder. It returns an error if one of them is invalid, and
-// ignores that file.
+// Load reads the files in the state directory. It returns an error if one of them is
+// invalid, and ignores that file.
 func (d *Description) Load() error {
 	var err error
 	if !d.Plain() {
@@ -128,8 +126,8 @@ func (d *Description) load(name string, set func([]byte) error) error {
 	return nil
 }
 
-// loadPublished takes the manifest with SHA-256 of a plain torrent. It removes the file
-// if that describes other files than the torrent does.
+// loadPublished loads the manifest with SHA-256 of a plain torrent, which an earlier version
+// made. It removes the file if its files differ from the torrent's.
 func (d *Description) loadPublished(b []byte) error {
 	m, err := proto.DecodeManifest(b)
 	if of := d.Manifest(); err == nil && (of == nil || !of.SameFiles(m)) {
@@ -158,7 +156,7 @@ func (d *Description) write(name string, b []byte) error {
 		return nil
 	}
 	if err := datadir.WriteFile(filepath.Join(d.dir, name), b, 0o600); err != nil {
-		return &WriteError{err}
+		return &writeError{err}
 	}
 	return nil
 }
@@ -192,7 +190,7 @@ func (d *Description) EncodedManifest() ([]byte, error) {
 }
 
 // SetManifest checks an encoded manifest against the content id and keeps it. If writing
-// the file fails, the manifest is set nevertheless, and the error is a [*WriteError].
+// the file fails, the manifest is set nevertheless, and the error is a writeError.
 func (d *Description) SetManifest(b []byte) error {
 	m, err := proto.DecodeVerified(d.id, b)
 	if err != nil {
@@ -205,7 +203,7 @@ func (d *Description) SetManifest(b []byte) error {
 }
 
 // SetTorrent checks an info dictionary against the info-hash and the manifest and keeps
-// it. For a plain torrent it makes the manifest, and fails with a [*RefusedError] if it
+// it. For a plain torrent it makes the manifest, and fails with an invalidError if it
 // cannot. If writing the file fails, the info dictionary is set nevertheless.
 func (d *Description) SetTorrent(info []byte) error {
 	if d.hash.IsZero() {
@@ -232,13 +230,13 @@ func (d *Description) SetTorrent(info []byte) error {
 	return err
 }
 
-// torrentManifest returns the manifest that an info dictionary matches. It makes that of
-// a plain torrent.
+// torrentManifest returns the manifest that an info dictionary matches. It makes the
+// manifest of a plain torrent.
 func (d *Description) torrentManifest(info []byte) (*proto.Manifest, error) {
 	if d.Plain() {
 		m, err := d.torrents.Manifest(info)
 		if err != nil {
-			return nil, &RefusedError{err}
+			return nil, &invalidError{err}
 		}
 		return m, nil
 	}
@@ -249,7 +247,7 @@ func (d *Description) torrentManifest(info []byte) (*proto.Manifest, error) {
 	return m, d.torrents.Check(m, info)
 }
 
-// setManifest follows writing the files, so that who waits for Known finds them.
+// setManifest is called after the files are written, so that they exist when Known is closed.
 func (d *Description) setManifest(m *proto.Manifest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

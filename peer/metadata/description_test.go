@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// fakeTorrents implements [Torrents] for contents of one piece and 5 bytes. The info
+// fakeTorrents implements [Torrents] for content of one piece and 5 bytes. The info
 // dictionary is the name of the content.
 type fakeTorrents struct{}
 
@@ -23,7 +23,7 @@ func (fakeTorrents) Build(m *proto.Manifest, _ []byte) ([]byte, error) { return 
 
 func (fakeTorrents) Check(m *proto.Manifest, info []byte) error {
 	if m.Name != string(info) {
-		return errors.New("another content")
+		return errors.New("other content")
 	}
 	return nil
 }
@@ -34,7 +34,7 @@ func (fakeTorrents) Manifest(info []byte) (*proto.Manifest, error) {
 	return m, m.Validate()
 }
 
-// newManifest returns the manifest of a content.
+// newManifest returns the manifest of the content.
 func newManifest(name string) *proto.Manifest {
 	return &proto.Manifest{
 		Name:        name,
@@ -62,7 +62,7 @@ func mustFail(t *testing.T, what string, err error, want string) {
 	}
 }
 
-// The info dictionary of a content with a manifest must match the manifest.
+// The info dictionary of content with a manifest must match the manifest.
 func TestDescription(t *testing.T) {
 	dir := t.TempDir()
 	b, id := encoded(t, "a")
@@ -89,10 +89,10 @@ func TestDescription(t *testing.T) {
 	if !bytes.Equal(got, b) || again.Manifest() == nil || string(again.Torrent()) != "a" {
 		t.Errorf("loaded manifest %q, %v, torrent %q", got, err, again.Torrent())
 	}
-	// A link with the info-hash of another content.
+	// A link with the info-hash of other content.
 	wrong := NewDescription(dir, id, hashOf("b"), fakeTorrents{})
 	mustFail(t, "another torrent on disk", wrong.Load(), "the link's info-hash")
-	mustFail(t, "torrent of another content", wrong.SetTorrent([]byte("b")), "another content")
+	mustFail(t, "torrent of other content", wrong.SetTorrent([]byte("b")), "other content")
 	unoffered := NewDescription(dir, id, proto.InfoHash{}, fakeTorrents{})
 	if err := unoffered.Load(); err != nil || unoffered.Torrent() != nil {
 		t.Errorf("without an info-hash: torrent %q, %v", unoffered.Torrent(), err)
@@ -130,7 +130,7 @@ func TestPlainTorrent(t *testing.T) {
 	if got, err := again.EncodedManifest(); !bytes.Equal(got, b) || !again.Manifest().TorrentOnly() {
 		t.Errorf("loaded manifest %q, %v", got, err)
 	}
-	// The manifest of another content on disk is not served.
+	// The manifest of other content on disk is not served.
 	other, _ := encoded(t, "b")
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), other, 0o600); err != nil {
 		t.Fatal(err)
@@ -145,8 +145,8 @@ func TestPlainTorrent(t *testing.T) {
 func TestInvalidPlainTorrent(t *testing.T) {
 	d := NewDescription(t.TempDir(), hashOf("..").CID(), hashOf(".."), fakeTorrents{})
 	err := d.SetTorrent([]byte(".."))
-	var refused *RefusedError
-	if !errors.As(err, &refused) || d.Torrent() != nil || d.Manifest() != nil {
+	var rejected *invalidError
+	if !errors.As(err, &rejected) || d.Torrent() != nil || d.Manifest() != nil {
 		t.Errorf("SetTorrent: %v, torrent %q", err, d.Torrent())
 	}
 	d = NewDescription("", hashOf("a").CID(), hashOf("a"), nil)
@@ -155,7 +155,7 @@ func TestInvalidPlainTorrent(t *testing.T) {
 	}
 }
 
-// Without a folder nothing is written, and nothing in the working directory is read.
+// Without a directory nothing is written, and nothing in the working directory is read.
 func TestDescriptionInMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b, id := encoded(t, "a")

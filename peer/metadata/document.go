@@ -16,15 +16,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A document is an encoded manifest or an info dictionary. Each kind has a libp2p
-// protocol of its own, with one request and one reply per stream (docs/wire.md, 7.3).
+// A document is an encoded manifest or an info dictionary. Each kind has a separate
+// libp2p protocol, with one request and one reply per stream (docs/wire.md, 7.3).
 
 const (
-	// requestTimeout bounds the request, and the time until the reply begins.
+	// requestTimeout bounds the request, and the time until the reply starts.
 	requestTimeout = 10 * time.Second
 	// stallTimeout bounds the transfer of each chunk of a document.
 	stallTimeout = 10 * time.Second
-	// chunkSize is how many bytes are read or written per deadline.
+	// chunkSize is the number of bytes read or written per deadline.
 	chunkSize = 256 << 10
 )
 
@@ -71,7 +71,7 @@ func (s *Server) serve(stream network.Stream, find func(id []byte) ([]byte, erro
 	return send(stream, b)
 }
 
-// send sends a document. A peer that leaves a chunk unread for long is given up.
+// send sends a document. It fails if the peer does not read a chunk within stallTimeout.
 func send(stream network.Stream, b []byte) error {
 	if err := proto.WriteMessage(stream, &proto.ManifestReply{Length: uint32(len(b))}); err != nil {
 		return err
@@ -87,8 +87,8 @@ func send(stream network.Stream, b []byte) error {
 	return nil
 }
 
-// resetIfMoreComes resets a stream if anything follows the request, which would lie in memory
-// as long as the reply takes. The result ends that.
+// resetIfMoreComes resets a stream if anything follows the request, which would stay in memory
+// during the reply. The result ends that.
 func resetIfMoreComes(stream network.Stream) (end func()) {
 	_ = stream.SetReadDeadline(time.Time{})
 	done := make(chan struct{})
@@ -104,16 +104,12 @@ func resetIfMoreComes(stream network.Stream) (end func()) {
 	}
 }
 
-// RequestDocument requests the document of a content and returns it unchecked. It fails if
-// the document is longer than limit bytes, and with a [*proto.RemoteError] if the peer
-// does not have it. It closes the stream.
-func RequestDocument(ctx context.Context, stream network.Stream, id cid.Cid, limit int) ([]byte, error) {
-	return requestDocument(ctx, stream, id, limit, new(progress))
-}
-
-// progress is how much of a document has come. Safe for concurrent use.
+// progress is the received part of a document. Safe for concurrent use.
 type progress struct{ length, received atomic.Int64 }
 
+// requestDocument requests a document and returns it unchecked. It fails if the document is
+// longer than limit bytes, and with a [*proto.RemoteError] if the peer does not have it. It
+// closes the stream.
 func requestDocument(
 	ctx context.Context, stream network.Stream, id cid.Cid, limit int, p *progress,
 ) ([]byte, error) {

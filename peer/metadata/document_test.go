@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A document of several chunks arrives whole. One beyond the limit is refused by its
+// A document of several chunks arrives whole. One beyond the limit is rejected by its
 // length.
 func TestRequestDocument(t *testing.T) {
 	doc := bytes.Repeat([]byte("0123456789"), chunkSize/4)
@@ -27,7 +27,7 @@ func TestRequestDocument(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return RequestDocument(t.Context(), s, id, limit)
+		return requestDocument(t.Context(), s, id, limit, new(progress))
 	}
 	if got, err := request(len(doc)); !bytes.Equal(got, doc) {
 		t.Errorf("received %d bytes, %v", len(got), err)

@@ -18,12 +18,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Fetcher fetches the manifest and the info dictionary of one content. Its fields are
+// A Fetcher fetches the manifest and the info dictionary of the content. Its fields are
 // constant.
 type Fetcher struct {
 	// Link names the content and the first peers to ask.
 	Link *proto.Link
-	// Description receives what is found.
+	// Description receives the documents.
 	Description *Description
 	// Finder asks trackers. It is nil if there are none.
 	Finder Finder
@@ -35,13 +35,13 @@ type Fetcher struct {
 	// Clients fetches the info dictionary from BitTorrent clients. If it is nil, they
 	// are not asked.
 	Clients func(context.Context, *proto.Link) ([]byte, error)
-	// NotAsked returns the end of the status of a plain torrent: why no clients are found, if that is so. It
+	// NotAsked returns the end of the status of a plain torrent: the reason for finding no clients, if any. It
 	// may be nil.
 	NotAsked func() string
-	// Meet is called, if it is set and trackers are far, with the members that they name while the
-	// manifest is on its way.
+	// Meet, if not nil, is called with the members that distant trackers name while the manifest is
+	// being fetched.
 	Meet func([]proto.Member)
-	// Status is called with a text that says what the fetch waits for.
+	// Status is called with a text that describes what the fetch waits for.
 	Status func(string)
 	Log    *slog.Logger
 }
@@ -51,15 +51,15 @@ const (
 	// longest.
 	fetchPause    = 250 * time.Millisecond
 	fetchPauseMax = 5 * time.Second
-	// torrentPause and torrentPauseMax are those of FetchTorrent, for which only
-	// BitTorrent clients wait.
+	// torrentPause and torrentPauseMax are the pauses of FetchTorrent, which is not
+	// urgent.
 	torrentPause    = time.Second
 	torrentPauseMax = 30 * time.Second
 )
 
 // Fetch fetches the manifest, or the info dictionary of a plain torrent. It blocks until
-// somebody has it or ctx ends, and fails with a [*RefusedError] if a plain torrent is
-// invalid, and with a [*WriteError]. It returns also the members that the trackers named last.
+// a member has it or ctx ends. It fails if a plain torrent is invalid, or the document cannot
+// be written. It also returns the members that the trackers named last.
 func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error) {
 	what, s := "the content", f.manifestSearch()
 	run := s.run
@@ -73,8 +73,8 @@ func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error)
 	searching, found := context.WithCancel(ctx)
 	s.members = func(ctx context.Context) []peer.AddrInfo {
 		asked := time.Now()
-		members, trackers, s.refused = f.askTrackers(ctx)
-		if f.Meet != nil && s.refused == nil && time.Since(asked) >= farTracker {
+		members, trackers, s.excluded = f.askTrackers(ctx)
+		if f.Meet != nil && s.excluded == nil && time.Since(asked) >= farTracker {
 			again.Wait()
 			again.Go(func() { later = f.meet(searching) })
 		}
@@ -94,11 +94,11 @@ func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error)
 	return members, err
 }
 
-// farTracker is how long trackers take to answer that are far. Members may be as far.
+// farTracker is the reply time above which trackers are distant. Members may be as distant.
 const farTracker = 20 * time.Millisecond
 
-// meet asks the trackers again, who know more members by now where many begin at once, and returns what
-// they answer.
+// meet asks the trackers again, which know more members by now if many start concurrently, and returns
+// the members.
 func (f *Fetcher) meet(ctx context.Context) []proto.Member {
 	members, _, _ := f.askTrackers(ctx)
 	if len(members) > 0 {
@@ -108,7 +108,7 @@ func (f *Fetcher) meet(ctx context.Context) []proto.Member {
 }
 
 // FetchTorrent fetches the info dictionary while the content itself is being fetched, so
-// that this node can serve BitTorrent clients. It blocks until somebody has it or ctx
+// that this node can serve BitTorrent clients. It blocks until a member has it or ctx
 // ends. connected returns the connected peers, which are asked before members.
 func (f *Fetcher) FetchTorrent(ctx context.Context, connected func() []peer.AddrInfo, members []proto.Member) {
 	s := f.torrentSearch()
@@ -143,9 +143,9 @@ func (f *Fetcher) fetchTorrent(ctx context.Context, s *search) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.take = func(_ peer.ID, b []byte) error {
 		err := f.Description.SetTorrent(b)
-		var refused *RefusedError
-		var local *WriteError
-		if errors.As(err, &refused) || errors.As(err, &local) {
+		var invalid *invalidError
+		var local *writeError
+		if errors.As(err, &invalid) || errors.As(err, &local) {
 			cancel(err)
 		}
 		return err
@@ -180,27 +180,26 @@ func (f *Fetcher) askClients(ctx context.Context, s *search, cancel context.Canc
 	}
 }
 
-// askTrackers announces this node. status describes the result. refused is not nil if the trackers
+// askTrackers announces this node. status describes the result. excluded is not nil if the trackers
 // are in a network, and this node is in none.
-func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, status string, refused error) {
+func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, status string, excluded error) {
 	if f.Finder == nil {
 		return nil, "the link names no tracker", nil
 	}
 	h, err := Announce(ctx, f.Finder, f.Link.Keys(), f.Announce)
-	if err != nil && isClosed(err) {
-		refused = err
+	if err != nil && isExcluded(err) {
+		excluded = err
 	}
 	if err != nil {
-		return nil, err.Error(), refused
+		return nil, err.Error(), excluded
 	}
 	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members)), nil
 }
 
 // candidates orders the peers to ask: one local member, the link's peers, other local
-// members, members of other sites. Of local ones those of the own rack come first, and of
-// these one with a smaller id if possible: a node that is fetching the manifest itself lets
-// those with greater ids wait for it, and refuses others. Only one may delay the request to
-// the source.
+// members, members of other sites. Local members are sorted by common parts of the cluster,
+// and smaller ids precede: a node that is fetching the manifest itself makes only nodes with
+// greater ids wait for it. Only one member may delay the request to the source.
 func (f *Fetcher) candidates(members []proto.Member) []peer.AddrInfo {
 	var smaller, greater [proto.MaxClusterParts + 1][]peer.AddrInfo // by parts that the clusters share
 	var local, remote []peer.AddrInfo

@@ -84,7 +84,7 @@ func p2pAddrs(t *testing.T, h host.Host) []ma.Multiaddr {
 	return addrs
 }
 
-// newFetcher returns a fetcher with a host of its own.
+// newFetcher returns a fetcher with a separate host.
 func newFetcher(t *testing.T, link *proto.Link) *Fetcher {
 	t.Helper()
 	h := newHost(t)
@@ -124,7 +124,7 @@ func TestFetchByEachKey(t *testing.T) {
 		t.Errorf("fetched %q, %v", got, err)
 	}
 	if want := []cid.Cid{link.Manifest}; !slices.Equal(liar.requested, want) {
-		t.Errorf("the liar was asked for %v, want %v", liar.requested, want)
+		t.Errorf("the malicious member was asked for %v, want %v", liar.requested, want)
 	}
 	if want := link.Keys(); !slices.Equal(honest.requested, want) {
 		t.Errorf("the other member was asked for %v, want %v", honest.requested, want)
@@ -147,11 +147,11 @@ func TestFetchPlainTorrent(t *testing.T) {
 		member  *member
 		clients func(context.Context, *proto.Link) ([]byte, error)
 	}{
-		"member":                    {with, nil},
-		"member and silent clients": {with, silent},
-		"member and lying clients":  {with, lying},
-		"clients":                   {without, honest},
-		"member and clients":        {with, honest},
+		"member":                       {with, nil},
+		"member and silent clients":    {with, silent},
+		"member and malicious clients": {with, lying},
+		"clients":                      {without, honest},
+		"member and clients":           {with, honest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFetcher(t, &proto.Link{InfoHash: hash, Peers: p2pAddrs(t, tt.member)})
@@ -173,9 +173,9 @@ func TestFetchInvalidTorrent(t *testing.T) {
 	fromClients.Clients = func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
 	for name, f := range map[string]*Fetcher{"member": fromMember, "clients": fromClients} {
 		_, err := f.Fetch(t.Context())
-		var refused *RefusedError
-		if !errors.As(err, &refused) {
-			t.Errorf("from %s: %v, want a RefusedError", name, err)
+		var rejected *invalidError
+		if !errors.As(err, &rejected) {
+			t.Errorf("from %s: %v, want a invalidError", name, err)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (f *farFinder) Announce(ctx context.Context, _ *proto.Announce) (*proto.Ann
 	return h, ctx.Err()
 }
 
-// Far trackers are asked again at once, and the members that they name then are met before the manifest
+// Far trackers are asked again immediately, and the members that they name then are met before the manifest
 // has come.
 func TestMeetMembers(t *testing.T) {
 	m := &proto.Manifest{Name: "a", PieceLength: proto.MinPieceLength, Entries: []proto.Entry{}, Hashes: []byte{}}

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// PlanFile is the plan in the folder of a transfer.
+// PlanFile is the plan in the state directory of a transfer.
 const PlanFile = "plan"
 
 // errNoPlan is returned if a link names no plan.
@@ -46,8 +46,8 @@ func (d *Description) EncodedPlan() ([]byte, error) {
 	return d.planned.encoded, nil
 }
 
-// SetPlan checks an encoded plan against its content id and keeps it. It fails with a [*RefusedError] if
-// that is the plan and it is invalid. If writing the file fails, the plan is set nevertheless.
+// SetPlan checks an encoded plan against its content id and keeps it. It fails with an invalidError if
+// the document matches the id and is invalid. If writing the file fails, the plan is set nevertheless.
 func (d *Description) SetPlan(b []byte) error {
 	if !d.planned.id.Defined() {
 		return errNoPlan
@@ -58,7 +58,7 @@ func (d *Description) SetPlan(b []byte) error {
 	}
 	p, err := plan.Read(document)
 	if err != nil {
-		return &RefusedError{err}
+		return &invalidError{err}
 	}
 	err = d.write(PlanFile, b)
 	d.mu.Lock()
@@ -67,23 +67,23 @@ func (d *Description) SetPlan(b []byte) error {
 	return err
 }
 
-// FetchPlan fetches the plan that the link names. It blocks until somebody has it or ctx ends, and fails
-// with a [*RefusedError] if the plan is invalid.
+// FetchPlan fetches the plan that the link names. It blocks until a member has it or ctx ends, and fails
+// if the plan is invalid.
 func (f *Fetcher) FetchPlan(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s := &search{Fetcher: f, protocol: proto.PlanProtocol, limit: proto.MaxPlan, keys: []cid.Cid{f.Link.Plan}}
 	s.take = func(_ peer.ID, b []byte) error {
 		err := f.Description.SetPlan(b)
-		var refused *RefusedError
-		if errors.As(err, &refused) {
-			cancel(refused)
+		var invalid *invalidError
+		if errors.As(err, &invalid) {
+			cancel(invalid)
 		}
 		return err
 	}
 	s.members = func(ctx context.Context) []peer.AddrInfo {
-		members, _, refused := f.askTrackers(ctx)
-		s.refused = refused
+		members, _, excluded := f.askTrackers(ctx)
+		s.excluded = excluded
 		return f.candidates(members)
 	}
 	s.failed = func(err error) { f.Status(fmt.Sprintf("looking for the plan of the transfer: %v", err)) }

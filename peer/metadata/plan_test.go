@@ -24,7 +24,7 @@ func encodedPlan(t *testing.T, parents ...uint32) []byte {
 	return b
 }
 
-// TestFetchPlan asks a liar and an honest member for a plan, which is kept for the next start.
+// TestFetchPlan asks a malicious and an honest member for a plan, which is kept for the next start.
 func TestFetchPlan(t *testing.T) {
 	good := encodedPlan(t, 0, 1, 2)
 	id := proto.PlanCID(good)
@@ -55,15 +55,15 @@ func TestFetchPlan(t *testing.T) {
 	}
 }
 
-// TestFetchInvalidPlan ends the search for a plan that nobody can follow.
+// TestFetchInvalidPlan ends the search for a plan that no node can follow.
 func TestFetchInvalidPlan(t *testing.T) {
 	loop := encodedPlan(t, 0, 3, 2)
 	id := proto.PlanCID(loop)
 	m := newMember(t, proto.PlanProtocol, map[cid.Cid][]byte{id: loop})
 	f := newFetcher(t, &proto.Link{Manifest: proto.ManifestCID(nil), Plan: id, Peers: p2pAddrs(t, m)})
 	f.Description.Follow(id)
-	var refused *RefusedError
-	if err := f.FetchPlan(t.Context()); !errors.As(err, &refused) || f.Description.Plan() != nil {
+	var rejected *invalidError
+	if err := f.FetchPlan(t.Context()); !errors.As(err, &rejected) || f.Description.Plan() != nil {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,38 +12,38 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Record is the state of a transfer that a restarted node needs, besides the journal of
+// A Record is the state of a transfer for a restarted node, in addition to the journal of
 // pieces and the [Description].
 type Record struct {
 	// Seed is set if the user provided the content at Root. Otherwise it is fetched.
 	Seed    bool        `json:"seed"`
 	Root    string      `json:"root"`    // path of the content
-	Link    *proto.Link `json:"link"`    // not changed once it is here
+	Link    *proto.Link `json:"link"`    // immutable
 	Stopped bool        `json:"stopped"` // the node does not resume it when it starts
 	Whole   bool        `json:"whole"`
 	Begun   bool        `json:"begun"` // Root was created
 	Have    int         `json:"have"`  // verified pieces when the transfer last ended
 	Bytes   int64       `json:"bytes"` // in those pieces
 	Added   time.Time   `json:"added"`
-	// Completed is when the content was seeded or was whole first, and Number grows with each
-	// content of the node that was.
+	// Completed is the time at which the content was seeded or first complete, and Number the
+	// number of the completion at this node.
 	Completed time.Time `json:"completed,omitzero"`
 	Number    int64     `json:"number,omitempty"`
 	// SpecialBits is set if fetched files keep setuid and setgid.
 	SpecialBits bool `json:"special_bits,omitempty"`
-	// FollowLinks is set for a seed with what its symbolic links lead to.
+	// FollowLinks is set for a seed that includes the targets of symbolic links.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Announce are announce URLs that users of this node named when they seeded the content. Link.Announce may
 	// come from another node's link.
 	Announce []string `json:"announce,omitempty"`
-	// User began the transfer, and it uses no file that he may not use. Nil stands for
-	// the owner of the node.
+	// User started the transfer, which uses only files that the user may use. Nil means the
+	// owner of the node.
 	User *vfs.User `json:"user,omitempty"`
 }
 
 const recordFile = "transfer.json"
 
-// Save replaces the record in the folder of a transfer.
+// Save replaces the record in the state directory of a transfer.
 func (r Record) Save(dir string) error {
 	b, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
@@ -52,7 +52,7 @@ func (r Record) Save(dir string) error {
 	return datadir.WriteFile(filepath.Join(dir, recordFile), append(b, '\n'), 0o600)
 }
 
-// LoadRecord reads the record in the folder of a transfer.
+// LoadRecord reads the record in the state directory of a transfer.
 func LoadRecord(dir string) (Record, error) {
 	var r Record
 	b, err := os.ReadFile(filepath.Join(dir, recordFile))

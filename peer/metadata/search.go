@@ -22,38 +22,37 @@ type search struct {
 	*Fetcher
 	protocol protocol.ID
 	limit    int       // bytes
-	keys     []cid.Cid // by which members know the document
+	keys     []cid.Cid // ids of the document at members
 	// members returns the members to ask in a round, in order.
 	members func(context.Context) []peer.AddrInfo
-	// take checks a document. If it fails, the search continues, except after a [*WriteError].
+	// take checks a document. If it fails, the search continues, except after a writeError.
 	take func(from peer.ID, b []byte) error
-	// refused is set if the trackers talk to members of their network only.
-	refused error
+	// excluded is set if the trackers accept only members of their network.
+	excluded error
 	// failed is called with the error of each round.
 	failed func(error)
 	// pause follows the first round. It doubles with each round up to pauseMax.
 	pause, pauseMax time.Duration
 }
 
-// errNobody is the error of a round without members.
-var errNobody = errors.New("no known peer has the content")
+// errNoMember is the error of a round without members.
+var errNoMember = errors.New("no known peer has the content")
 
-// errClosed ends a search: everybody who could be asked talks to members of a network only, and
-// this node is in none.
-var errClosed = errors.New("not admitted")
+// errExcluded ends a search: all peers accept only members of a network, and this node is in none.
+var errExcluded = errors.New("not admitted")
 
-// isClosed reports whether an error is the refusal of somebody who is in a network.
-func isClosed(err error) bool {
-	var refused *proto.RemoteError
-	return errors.As(err, &refused) && refused.Code == proto.CodeNoMember
+// isExcluded reports whether a peer in a network rejected this node.
+func isExcluded(err error) bool {
+	var remote *proto.RemoteError
+	return errors.As(err, &remote) && remote.Code == proto.CodeNoMember
 }
 
 // run searches until take accepts a document, or cannot write it. Otherwise it returns the cause of ctx.
 func (s *search) run(ctx context.Context) error {
 	for pause := s.pause; ; pause = min(2*pause, s.pauseMax) {
 		err := s.round(ctx)
-		var local *WriteError
-		if err == nil || errors.Is(err, errClosed) || errors.As(err, &local) {
+		var local *writeError
+		if err == nil || errors.Is(err, errExcluded) || errors.As(err, &local) {
 			return err
 		}
 		if ctx.Err() == nil {
@@ -68,17 +67,17 @@ func (s *search) run(ctx context.Context) error {
 }
 
 const (
-	// nextAfter is how long the members that were asked may take before one more is asked
-	// besides them, unless a document will be there soon.
+	// nextAfter is the time after which one more member is asked, unless a document is
+	// expected within soon.
 	nextAfter = 3 * time.Second
 	soon      = 30 * time.Second
-	// maxAsked bounds the members that are asked at a time. Beyond that the slowest makes
-	// room, so that those who trickle do not hold the search up.
+	// maxAsked bounds the members that are asked at a time. Beyond that the slowest request is
+	// canceled, so that slow members do not delay the search.
 	maxAsked = 3
 )
 
-// round asks each member once, until take accepts a document. While those that were asked
-// are slow, it asks for members again. It returns the error of the last member to fail.
+// round asks each member once, until take accepts a document. While their
+// answers are slow, it requests members again. It returns the error of the last member to fail.
 func (s *search) round(ctx context.Context) error {
 	members, listed := s.members(ctx), time.Now()
 	ctx, cancel := context.WithCancel(ctx)
@@ -98,7 +97,7 @@ func (s *search) round(ctx context.Context) error {
 	}
 	next := time.NewTicker(nextAfter)
 	defer next.Stop()
-	last, others := errNobody, false
+	last, other := errNoMember, false // other: an error that is not an exclusion
 	for ask(); len(asked) > 0; {
 		select {
 		case r := <-answers:
@@ -107,12 +106,12 @@ func (s *search) round(ctx context.Context) error {
 			if err == nil {
 				err = s.take(r.info.ID, r.document)
 			}
-			var local *WriteError
+			var local *writeError
 			if err == nil || errors.As(err, &local) {
 				return err
 			}
 			last = fmt.Errorf("%s: %w", r.info.ID, err)
-			others = others || !isClosed(err)
+			other = other || !isExcluded(err)
 			ask()
 		case <-next.C:
 			if slices.ContainsFunc(asked, func(r *request) bool { return r.left() <= soon }) {
@@ -133,11 +132,11 @@ func (s *search) round(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if errors.Is(last, errNobody) && s.refused != nil {
-		last = s.refused
+	if errors.Is(last, errNoMember) && s.excluded != nil {
+		last = s.excluded
 	}
-	if isClosed(last) && !others {
-		return fmt.Errorf("%w: %w", errClosed, last)
+	if isExcluded(last) && !other {
+		return fmt.Errorf("%w: %w", errExcluded, last)
 	}
 	return last
 }
@@ -152,19 +151,19 @@ func notAsked(members []peer.AddrInfo, asked []*request) []peer.AddrInfo {
 // request is a request to one member.
 type request struct {
 	info     peer.AddrInfo
-	began    time.Time
+	started  time.Time
 	cancel   context.CancelFunc
 	progress progress
 
-	// Set once it has been answered.
+	// Set before the request is sent to answers.
 	document []byte
 	err      error
 }
 
-// ask begins to request the document of one member. The answer is sent to answers.
+// ask starts a request to one member, which is sent to answers when it ends.
 func (s *search) ask(ctx context.Context, info peer.AddrInfo, answers chan<- *request) *request {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &request{info: info, began: time.Now(), cancel: cancel}
+	r := &request{info: info, started: time.Now(), cancel: cancel}
 	go func() {
 		defer cancel()
 		r.document, r.err = s.request(ctx, r)
@@ -173,13 +172,13 @@ func (s *search) ask(ctx context.Context, info peer.AddrInfo, answers chan<- *re
 	return r
 }
 
-// left estimates how long the document will take to come.
+// left estimates the time until the document is complete.
 func (r *request) left() time.Duration {
 	received, length := r.progress.received.Load(), r.progress.length.Load()
 	if received == 0 {
 		return math.MaxInt64
 	}
-	return time.Duration(float64(time.Since(r.began)) * float64(length-received) / float64(received))
+	return time.Duration(float64(time.Since(r.started)) * float64(length-received) / float64(received))
 }
 
 // request requests the document by each key until the member knows one.

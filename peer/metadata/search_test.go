@@ -99,7 +99,7 @@ func TestSearchPassesTricklers(t *testing.T) {
 	}
 }
 
-// A reply that will be complete soon is waited for, and nobody else is asked.
+// A reply that will be complete soon is waited for, and no other member is asked.
 func TestSearchWaitsForProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		document := make([]byte, 8*chunkSize)
@@ -158,7 +158,7 @@ func TestServerBoundsTransfers(t *testing.T) {
 		for range maxTransfers / 2 {
 			slow = append(slow, open())
 			if _, ok := reply(slow[len(slow)-1]).(*proto.ManifestReply); !ok {
-				t.Fatal("refused below the bound")
+				t.Fatal("rejected below the bound")
 			}
 		}
 		if bye, ok := reply(open()).(*proto.Goodbye); !ok || bye.Code != proto.CodeBusy {
