@@ -12,9 +12,9 @@ import (
 
 // assembler assembles blocks into verified pieces. Safe for concurrent use.
 //
-// It keeps an account of the cells of each incomplete piece, besides the one of mob.State.
-// State decides in the loop what to request; the assembler decides in other goroutines what
-// to write, and knows how far a piece is hashed.
+// It records the cells of each incomplete piece, as mob.State does. State decides in the loop
+// which cells to request; the assembler decides in other goroutines which to write, and knows
+// how far a piece is hashed.
 type assembler struct {
 	m  *proto.Manifest
 	v  *store.Verifier
@@ -71,7 +71,7 @@ func (a *assembler) write(sp proto.Span, data []byte, parts []proto.Span) ([]pro
 		from := part.Begin - sp.Begin
 		_, err := a.st.WriteAt(data[from:from+part.Length], a.m.PieceOffset(int(sp.Piece))+int64(part.Begin))
 		if errors.Is(err, store.ErrVerified) || errors.Is(err, store.ErrReadOnly) {
-			// A duplicate, requested in the end game, that came late.
+			// A late duplicate, requested in the end game.
 			a.close(sp.Piece, a.piece(sp.Piece))
 			return nil, nil
 		}
@@ -115,7 +115,7 @@ func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdi
 func (a *assembler) commit(i int, p *assembly) (verdict, []proto.PeerID, error) {
 	if !a.v.Verify(i, p.hash) {
 		if n := len(p.sources); n > 1 && n <= math.MaxUint8 {
-			a.suspects.add(a, i, p) // before others may write to the piece again
+			a.suspects.add(a, i, p) // before the piece can be written again
 		}
 		a.finish(uint32(i), p)
 		return failed, p.sources, nil
@@ -213,7 +213,7 @@ func (p *assembly) attribute(sp proto.Span, from proto.PeerID) {
 		return
 	}
 	if p.senders == nil {
-		p.senders = make([]uint8, len(p.arrived)) // what came before is of the first
+		p.senders = make([]uint8, len(p.arrived)) // earlier cells are from the first source
 	}
 	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		p.senders[c] = uint8(i)

@@ -67,8 +67,8 @@ func TestPiecesInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestDuplicateIsNotWritten has another source send other bytes for a part that is
-// there. They must not reach the store, since the first bytes are hashed.
+// TestDuplicateIsNotWritten lets a second source send other bytes for a stored part. The first bytes are
+// hashed, so the second must not reach the store.
 func TestDuplicateIsNotWritten(t *testing.T) {
 	c := storetest.Make(t, 2, storetest.File("", 256<<10))
 	st := store.NewMemory(c.Manifest)
@@ -111,9 +111,9 @@ func TestOverlappingBlocks(t *testing.T) {
 	}
 }
 
-// TestFalsePartIsBlamed has one of three peers send a false part of a piece. Nobody knows which it
-// was until the piece is right.
-func TestFalsePartIsBlamed(t *testing.T) {
+// TestCorruptPartNamesSender lets one of three peers send a corrupt part of a piece. Which one is known once
+// the piece is valid.
+func TestCorruptPartNamesSender(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
 	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
 	spans := blocks(c.Manifest, 0, 64<<10)
@@ -132,7 +132,7 @@ func TestFalsePartIsBlamed(t *testing.T) {
 	}
 }
 
-// TestSuspectsAreBounded has many pieces fail: the parts of the last ones are kept.
+// TestSuspectsAreBounded checks that the parts of the last failed pieces are kept.
 func TestSuspectsAreBounded(t *testing.T) {
 	const pieces = maxSuspects + 10
 	c := storetest.Make(t, 4, storetest.File("", pieces*32<<10))
@@ -151,7 +151,7 @@ func TestSuspectsAreBounded(t *testing.T) {
 	}
 }
 
-// TestDiscard drops what has come of a piece. It comes again from another peer.
+// TestDiscard drops a partial piece, which another peer sends again.
 func TestDiscard(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
 	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
@@ -167,7 +167,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// torrent returns a content known by SHA-1, with padding within and across pieces.
+// torrent returns a manifest with SHA-1, and with padding within and across pieces.
 func torrent(t *testing.T) storetest.Content {
 	const piece = proto.MinPieceLength
 	return storetest.MakeTorrent(t, 5, storetest.Untimed(
@@ -175,7 +175,7 @@ func torrent(t *testing.T) storetest.Content {
 		storetest.Pad(50_000), storetest.File("c", 50_000))...)
 }
 
-// TestTorrent has a peer send other bytes than zeros for padding, which is hashed and
+// TestTorrent lets a peer send other bytes than zeros for padding, which is hashed and
 // stored as zeros.
 func TestTorrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

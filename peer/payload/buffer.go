@@ -7,7 +7,7 @@ import (
 )
 
 // Buffer holds one block, with or without its header. Buffers are pooled: call
-// [Buffer.Release] when nobody uses B any more.
+// [Buffer.Release] when B is no longer in use.
 type Buffer struct {
 	B     []byte
 	array [proto.GossipHeader + proto.MaxGossip]byte // fits the longest frame

@@ -25,22 +25,21 @@ type Codec interface {
 	Encode(to Peer, sp proto.Span) (*Buffer, error)
 	// ReadHeader reads the frame of a block up to its payload.
 	ReadHeader(r io.Reader, h *Header) error
-	// Write takes in a block that was requested, writes what need not be verified first and
-	// is written fast, and sets the block's lane. The reader of the channel calls it. An error is this
+	// Write accepts a requested block, writes it if it need not be verified first and is written
+	// fast, and sets the block's lane. The reader of the channel calls it. An error is this
 	// node's, such as a full disk, and ends the swarm.
 	Write(b *Block) error
-	// Verify hashes or decodes a block after Write, writes what Write did not, commits the pieces that it completes,
+	// Verify hashes or decodes a block after Write, writes the bytes that Write left, commits the pieces that it completes,
 	// and posts the outcome. A worker calls it, for the blocks of one lane in order.
 	Verify(b *Block)
-	// Discard drops what has come of a piece, for a [mob.Discard], and posts that it failed.
+	// Discard drops the received part of a piece, for a [mob.Discard], and posts that it failed.
 	// The worker of its lane calls it.
 	Discard(piece int)
-	// Numbers returns the numbers that are made of a piece: its own, or those of coded blocks.
+	// Numbers returns the numbers that depend on a piece: its own, or coded blocks.
 	Numbers(piece int) proto.Range
-	// Restore posts what the node has again because a piece that was damaged is right again,
-	// and stored.
+	// Restore posts the numbers that are available again because a damaged piece was replaced.
 	Restore(piece int)
-	// Forget posts what the node does not have any more because of a damaged piece, which
+	// Forget posts the numbers that are no longer available because of a damaged piece, which
 	// the store has forgotten already.
 	Forget(piece int)
 }
@@ -48,18 +47,18 @@ type Codec interface {
 // Pusher is a Codec of blocks that are sent without requests, as a [mob.Push] says.
 type Pusher interface {
 	Codec
-	// Push returns the span by which Encode makes the block of a push.
+	// Push returns the span for Encode to make the block of a push.
 	Push(p mob.Push) proto.Span
 }
 
 // ErrAbsent reports a block that the node does not have and cannot make.
 var ErrAbsent = errors.New("block not available")
 
-// Header is what [Codec.ReadHeader] reads. It is used again for the next block.
+// Header is the result of [Codec.ReadHeader]. It is reused for the next block.
 type Header struct {
-	// Span is what the block is, and its Length that of the payload.
+	// Span identifies the block. Its Length is the length of the payload.
 	Span proto.Span
-	// Origin says who made a coded block.
+	// Origin has the encoder of a coded block.
 	Origin proto.Origin
 	// Scratch is room for reading.
 	Scratch [proto.CodedHeader]byte
@@ -75,7 +74,7 @@ type Block struct {
 	// Lane is the piece or generation of the block. Write sets it.
 	Lane uint32
 
-	fresh []proto.Span // the new parts of Span: the others are duplicates
+	fresh []proto.Span // the parts of Span that are not duplicates
 	later bool         // Verify writes them, not Write
 }
 
@@ -88,7 +87,7 @@ func (b *Block) release() {
 // Peer is the peer that a block comes from or goes to, by one connection.
 type Peer interface{ ID() proto.PeerID }
 
-// Swarm is what a Codec needs of its swarm. Its methods may be called from any goroutine.
+// Swarm is the interface of a swarm to its Codec. Its methods may be called from any goroutine.
 type Swarm interface {
 	// Post hands an event to the strategy. If from is not nil, the event is about that
 	// peer, and is dropped if the peer's connection has ended. Post blocks while the
@@ -96,26 +95,26 @@ type Swarm interface {
 	Post(ev mob.Event, from Peer)
 	// IsPeer reports whether a node is connected. It does not block.
 	IsPeer(id proto.PeerID) bool
-	// IsMember reports whether a tracker told of a node. It does not block.
+	// IsMember reports whether a tracker named a node. It does not block.
 	IsMember(id proto.PeerID) bool
-	// Complain has a piece checked. It does not block.
-	Complain(c Complaint)
+	// Suspect requests a check of a piece. It does not block.
+	Suspect(s Suspicion)
 	// Fail ends the swarm because of an error of this node.
 	Fail(err error)
 }
 
-// Complaint says that a stored piece may be damaged: a peer got a bad block of it, or it
+// Suspicion reports that a stored piece may be damaged: a peer received a bad block of it, or it
 // could not be read.
-type Complaint struct {
-	// Peer is the peer that complains, if ByPeer is set, or else that the block was for.
+type Suspicion struct {
+	// Peer requested the block. ByPeer is set if the peer sent a Bad for it.
 	Peer   Peer
 	ByPeer bool
 	Piece  uint32
-	// Number is the number of the requested block: that of the piece, or of a coded block.
+	// Number is the number of the requested block: the piece, or a coded block.
 	Number uint32
 }
 
-// Config is what every Codec needs.
+// Config configures a Codec.
 type Config struct {
 	Swarm    Swarm
 	Verifier *store.Verifier

@@ -27,14 +27,14 @@ type node struct {
 	store *store.Memory
 	// A node's swarm, as a test sees it.
 	events     []mob.Event
-	complaints []payload.Complaint
+	suspicions []payload.Suspicion
 }
 
 func (n *node) ID() proto.PeerID                        { return n.id }
 func (n *node) Post(ev mob.Event, _ payload.Peer)       { n.events = append(n.events, ev) }
 func (n *node) IsPeer(proto.PeerID) bool                { return true }
 func (n *node) IsMember(proto.PeerID) bool              { return false }
-func (n *node) Complain(c payload.Complaint)            { n.complaints = append(n.complaints, c) }
+func (n *node) Suspect(s payload.Suspicion)             { n.suspicions = append(n.suspicions, s) }
 func (n *node) Fail(err error)                          { n.t.Errorf("%s failed: %v", n.id, err) }
 func (n *node) take() (evs []mob.Event)                 { evs, n.events = n.events, nil; return evs }
 func has(evs []mob.Event, ok func(mob.Event) bool) bool { return slices.ContainsFunc(evs, ok) }
@@ -42,7 +42,7 @@ func has(evs []mob.Event, ok func(mob.Event) bool) bool { return slices.Contains
 // kind is a codec to test.
 type kind struct {
 	new func(t *testing.T, cfg payload.Config) payload.Codec
-	// blocks lists the blocks that make a content whole, in order of pieces.
+	// blocks lists the blocks of the content, in order of pieces.
 	blocks func(c payload.Codec, m *proto.Manifest) []proto.Span
 }
 
@@ -165,8 +165,8 @@ func (n *node) receive(from *node, frame []byte) {
 	b.Buf.Release()
 }
 
-// whole checks that the node has the content.
-func (n *node) whole(c storetest.Content) {
+// complete checks that the node has the content.
+func (n *node) complete(c storetest.Content) {
 	n.t.Helper()
 	got := make([]byte, len(c.Data))
 	_, err := n.store.ReadAt(got, 0)
@@ -175,7 +175,6 @@ func (n *node) whole(c storetest.Content) {
 	}
 }
 
-// TestCodecs has every codec carry a content from node to node.
 func TestCodecs(t *testing.T) {
 	for name, k := range kinds() {
 		t.Run(name, func(t *testing.T) {
@@ -200,20 +199,20 @@ func TestCodecs(t *testing.T) {
 			for _, sp := range blocks {
 				relay.receive(source, source.frame(sp))
 			}
-			relay.whole(c)
-			if has(relay.take(), refused) {
-				t.Error("a good block was refused")
+			relay.complete(c)
+			if has(relay.take(), rejected) {
+				t.Error("a valid block was rejected")
 			}
 			for _, sp := range blocks {
 				sink.receive(relay, relay.frame(sp))
 			}
-			sink.whole(c)
+			sink.complete(c)
 		})
 	}
 }
 
-// refused reports whether an event says that blocks were damaged.
-func refused(ev mob.Event) bool {
+// rejected reports whether an event is about damaged blocks.
+func rejected(ev mob.Event) bool {
 	switch ev.(type) {
 	case mob.Failed, mob.Polluted:
 		return true
@@ -221,15 +220,14 @@ func refused(ev mob.Event) bool {
 	return false
 }
 
-// TestDamagedBlock has a peer send every codec one damaged block: it is found out, and
-// nothing of it is stored.
+// TestDamagedBlock checks that no codec stores a part of a damaged block.
 func TestDamagedBlock(t *testing.T) {
 	for name, k := range kinds() {
 		t.Run(name, func(t *testing.T) {
 			c := storetest.Make(t, 1, storetest.File("", 4*proto.MinCodedBlock))
 			source, sink := newSource(t, k, c), newNode(t, k, c, "sink")
 			blocks := k.blocks(source.Codec, c.Manifest)
-			for i := 0; !has(sink.events, refused); i++ {
+			for i := 0; !has(sink.events, rejected); i++ {
 				frame := source.frame(blocks[i])
 				if i == 0 {
 					frame[len(frame)-1] ^= 1
@@ -244,13 +242,12 @@ func TestDamagedBlock(t *testing.T) {
 					sink.receive(source, source.frame(sp))
 				}
 			}
-			sink.whole(c)
+			sink.complete(c)
 		})
 	}
 }
 
-// TestForget has a node find a piece damaged: it has no blocks of it until the piece comes
-// again.
+// TestForget checks that a node has no blocks of a damaged piece until it receives it again.
 func TestForget(t *testing.T) {
 	for name, k := range kinds() {
 		t.Run(name, func(t *testing.T) {
@@ -272,7 +269,7 @@ func TestForget(t *testing.T) {
 			for _, sp := range blocks {
 				n.receive(source, source.frame(sp))
 			}
-			n.whole(c)
+			n.complete(c)
 			n.frame(blocks[0])
 		})
 	}

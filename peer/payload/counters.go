@@ -38,8 +38,8 @@ func (t *Traffic) Add(u *Traffic) {
 	}
 }
 
-// Received counts n received bytes, from a node that shares so many parts of the name of its cluster: none
-// if it is of another site.
+// Received counts n received bytes from a node. shared is the number of common first parts of the cluster
+// names, 0 for another site.
 func (c *Counters) Received(shared, n int) { c.in[shared].Add(int64(n)) }
 
 // Sent counts n sent bytes.

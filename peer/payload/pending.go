@@ -6,20 +6,20 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxCancelled bounds the cancelled requests that are remembered for one peer.
-const maxCancelled = 4096
+// maxCanceled bounds the canceled requests that are remembered for one peer.
+const maxCanceled = 4096
 
 // Pending is the set of requests whose blocks one peer owes this node. Blocks that are
 // not in it are never written. Safe for concurrent use.
 type Pending struct {
 	mu        sync.Mutex
 	requested map[proto.Span]bool     // whether the peer makes the block itself
-	cancelled map[proto.Span]struct{} // their blocks may still come
+	canceled  map[proto.Span]struct{} // their blocks may still arrive
 }
 
 // NewPending returns an empty set.
 func NewPending() *Pending {
-	return &Pending{requested: map[proto.Span]bool{}, cancelled: map[proto.Span]struct{}{}}
+	return &Pending{requested: map[proto.Span]bool{}, canceled: map[proto.Span]struct{}{}}
 }
 
 // Add adds a request, and whether the peer makes the block itself. Call it before the request is sent.
@@ -29,7 +29,7 @@ func (p *Pending) Add(sp proto.Span, made bool) {
 	p.requested[sp] = made
 }
 
-// Cancel removes a request that is cancelled.
+// Cancel removes a request that is canceled.
 func (p *Pending) Cancel(sp proto.Span) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -37,22 +37,22 @@ func (p *Pending) Cancel(sp proto.Span) {
 		return
 	}
 	delete(p.requested, sp)
-	if len(p.cancelled) >= maxCancelled {
-		clear(p.cancelled)
+	if len(p.canceled) >= maxCanceled {
+		clear(p.canceled)
 	}
-	p.cancelled[sp] = struct{}{}
+	p.canceled[sp] = struct{}{}
 }
 
-// Take removes the request of a block that arrived. It reports whether there was one, or
-// one that was cancelled, and whether the peer makes the block itself.
-func (p *Pending) Take(sp proto.Span) (requested, made, cancelled bool) {
+// Take removes the request of a block that arrived. It reports whether there was a request, or
+// a canceled one, and whether the peer makes the block itself.
+func (p *Pending) Take(sp proto.Span) (requested, made, canceled bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if made, requested = p.requested[sp]; requested {
 		delete(p.requested, sp)
 		return true, made, false
 	}
-	_, cancelled = p.cancelled[sp]
-	delete(p.cancelled, sp)
-	return false, false, cancelled
+	_, canceled = p.canceled[sp]
+	delete(p.canceled, sp)
+	return false, false, canceled
 }

@@ -34,7 +34,7 @@ func (c *plain) Encode(to Peer, sp proto.Span) (*Buffer, error) {
 	proto.AppendBlockHeader(buf.B[:0], sp.Piece, sp.Begin, len(data))
 	if _, err := c.Store.ReadAt(data, c.m.PieceOffset(int(sp.Piece))+int64(sp.Begin)); err != nil {
 		buf.Release()
-		c.Swarm.Complain(Complaint{Peer: to, Piece: sp.Piece, Number: sp.Piece})
+		c.Swarm.Suspect(Suspicion{Peer: to, Piece: sp.Piece, Number: sp.Piece})
 		return nil, err
 	}
 	return buf, nil
@@ -46,9 +46,9 @@ func (c *plain) ReadHeader(r io.Reader, h *Header) (err error) {
 	return err
 }
 
-// Write implements [Codec]: it writes what is new of the block. What belongs to several files
-// is left to Verify: to create files takes longer than to read a channel, and the workers can
-// do so at the same time.
+// Write implements [Codec]: it writes the new parts of the block. Verify writes the blocks of
+// pieces in several files: to create files takes longer than to read a channel, and the workers
+// run in parallel.
 func (c *plain) Write(b *Block) error {
 	b.Lane = b.Span.Piece
 	b.fresh = c.assembler.reserve(b.Span)
@@ -58,7 +58,7 @@ func (c *plain) Write(b *Block) error {
 	return c.write(b)
 }
 
-// write writes what is new of a block, and counts what is not.
+// write writes the new parts of a block, and counts the duplicate ones.
 func (c *plain) write(b *Block) (err error) {
 	b.fresh, err = c.assembler.write(b.Span, b.Buf.B, b.fresh)
 	if err != nil {
@@ -72,7 +72,7 @@ func (c *plain) write(b *Block) (err error) {
 	return nil
 }
 
-// Verify implements [Codec]: it hashes what is new of the block.
+// Verify implements [Codec]: it hashes the new parts of the block.
 func (c *plain) Verify(b *Block) {
 	if b.later {
 		if err := c.write(b); err != nil {

@@ -70,7 +70,7 @@ func (q *Queue) Close() {
 	q.more.Broadcast()
 }
 
-// Next waits for the next request and removes it. waiting is how many bytes wait behind it;
+// Next waits for the next request and removes it. waiting is the number of bytes behind it;
 // ok is false once the queue is closed.
 func (q *Queue) Next() (sp proto.Span, waiting int, ok bool) {
 	q.mu.Lock()

@@ -57,7 +57,7 @@ func TestQueueIsBounded(t *testing.T) {
 	q := NewQueue()
 	for i := range 3 * MaxQueue { // as many pass through it
 		if !q.Add(span(i)) {
-			t.Fatalf("request %d was refused", i)
+			t.Fatalf("request %d was rejected", i)
 		}
 		if i >= MaxQueue/2 {
 			q.Next()

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestSplitPieces has Write leave blocks of pieces in several files to Verify, and no others.
+// TestSplitPieces checks that Write leaves only the blocks of pieces in several files to Verify.
 func TestSplitPieces(t *testing.T) {
 	const piece = storetest.PieceLength
 	c := storetest.Make(t, 1, storetest.File("a", piece), storetest.File("b", 10), storetest.File("c", 3*piece-10))
@@ -38,7 +38,7 @@ func TestSplitPieces(t *testing.T) {
 			t.Errorf("%+v is not written after it is verified", sp)
 		}
 	}
-	n.whole(c)
+	n.complete(c)
 }
 
 // wrote reports whether the bytes of a span are in the store.

@@ -18,10 +18,10 @@ type suspects struct {
 	order []int // pieces, the first to be forgotten first
 }
 
-// suspectPart is what one peer sent of a piece: bytes from begin to end.
+// suspectPart is the part of a piece that one peer sent: bytes from start to end.
 type suspectPart struct {
 	from       proto.PeerID
-	begin, end int
+	start, end int
 	sum        [sha256.Size]byte
 }
 
@@ -35,10 +35,10 @@ func (s *suspects) add(a *assembler, i int, p *assembly) {
 			parts[n-1].end = min((c+1)*proto.Cell, size)
 			continue
 		}
-		parts = append(parts, suspectPart{from: from, begin: c * proto.Cell, end: min((c+1)*proto.Cell, size)})
+		parts = append(parts, suspectPart{from: from, start: c * proto.Cell, end: min((c+1)*proto.Cell, size)})
 	}
 	for k := range parts {
-		sum, err := a.sum(i, parts[k].begin, parts[k].end)
+		sum, err := a.sum(i, parts[k].start, parts[k].end)
 		if err != nil {
 			return
 		}
@@ -52,7 +52,7 @@ func (s *suspects) add(a *assembler, i int, p *assembly) {
 	if s.parts[i] == nil {
 		s.order = append(s.order, i)
 	}
-	s.parts[i] = parts // not more: the piece comes from one peer alone now
+	s.parts[i] = parts // only these: the piece is fetched from one peer now
 	if len(s.order) > maxSuspects {
 		delete(s.parts, s.order[0])
 		s.order = slices.Delete(s.order, 0, 1)
@@ -69,7 +69,7 @@ func (s *suspects) resolve(a *assembler, i int) (guilty []proto.PeerID) {
 	}
 	a.mu.Unlock()
 	for _, part := range parts {
-		sum, err := a.sum(i, part.begin, part.end)
+		sum, err := a.sum(i, part.start, part.end)
 		if err == nil && sum != part.sum && !slices.Contains(guilty, part.from) {
 			guilty = append(guilty, part.from)
 		}

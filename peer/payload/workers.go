@@ -5,11 +5,11 @@ import (
 	"runtime"
 )
 
-// blockQueue is how many blocks may wait for one worker: enough for the rest of a small
-// piece, so that the reader of a fast channel goes on to the next piece.
+// blockQueue is the number of blocks that may wait for one worker: enough for the rest of a small
+// piece, so that the reader of a fast channel continues with the next piece.
 const blockQueue = 16
 
-// Workers verify blocks. They have goroutines of their own since hashing and decoding cost
+// Workers verify blocks. They have separate goroutines since hashing and decoding cost
 // more than reading a channel and writing a file. All blocks of one lane go to the same
 // worker, in order.
 type Workers []chan *Block

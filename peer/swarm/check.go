@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxComplaints is how many complaints of one peer may wait; further ones are dropped. A
+	// maxSuspicions is how many complaints of one peer may wait; further ones are dropped. A
 	// node requests nothing more of a peer that owes it a few answers.
-	maxComplaints = 1024
+	maxSuspicions = 1024
 	// retryPause is how long the checker waits before it tries a piece again that is out of
 	// service. It doubles, up to maxRetryPause.
 	retryPause    = time.Second
@@ -30,7 +30,7 @@ type checks struct {
 	losing sync.Mutex // held while a piece is taken out of service
 
 	mu         sync.Mutex // guards what follows
-	complaints map[payload.Peer][]payload.Complaint
+	suspicions map[payload.Peer][]payload.Suspicion
 	turns      []payload.Peer // those who complain, the next one first
 	// unreadable are pieces that are verified, or doubtful since the start, and cannot be read at
 	// present, and damaged those that failed a check and are not stored again.
@@ -41,7 +41,7 @@ type checks struct {
 func newChecks(cfg *Config) *checks {
 	k := &checks{
 		more:       make(chan struct{}, 1),
-		complaints: map[payload.Peer][]payload.Complaint{},
+		suspicions: map[payload.Peer][]payload.Suspicion{},
 		unreadable: map[int]bool{},
 		damaged:    map[int]bool{},
 		why:        cfg.Why,
@@ -55,25 +55,25 @@ func newChecks(cfg *Config) *checks {
 	return k
 }
 
-// Complain implements [payload.Swarm].
-func (s *Swarm) Complain(c payload.Complaint) {
+// Suspect implements [payload.Swarm].
+func (s *Swarm) Suspect(c payload.Suspicion) {
 	if int(c.Piece) < s.m.Pieces() && s.st.Has(int(c.Piece)) {
 		s.checks.add(c)
 	}
 }
 
 // add has a piece checked. Peers take turns, so that one which complains much keeps none waiting.
-func (k *checks) add(c payload.Complaint) {
+func (k *checks) add(c payload.Suspicion) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	waiting := k.complaints[c.Peer]
-	if len(waiting) >= maxComplaints || slices.Contains(waiting, c) || !c.ByPeer && k.unreadable[int(c.Piece)] {
+	waiting := k.suspicions[c.Peer]
+	if len(waiting) >= maxSuspicions || slices.Contains(waiting, c) || !c.ByPeer && k.unreadable[int(c.Piece)] {
 		return
 	}
 	if len(waiting) == 0 {
 		k.turns = append(k.turns, c.Peer)
 	}
-	k.complaints[c.Peer] = append(waiting, c)
+	k.suspicions[c.Peer] = append(waiting, c)
 	select {
 	case k.more <- struct{}{}:
 	default:
@@ -92,7 +92,7 @@ func (k *checks) stored(has func(piece int) bool) {
 }
 
 // next takes the next complaint.
-func (k *checks) next() (c payload.Complaint, ok bool) {
+func (k *checks) next() (c payload.Suspicion, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.turns) == 0 {
@@ -100,12 +100,12 @@ func (k *checks) next() (c payload.Complaint, ok bool) {
 	}
 	p := k.turns[0]
 	k.turns = k.turns[1:]
-	c, left := k.complaints[p][0], k.complaints[p][1:]
+	c, left := k.suspicions[p][0], k.suspicions[p][1:]
 	if len(left) == 0 {
-		delete(k.complaints, p)
+		delete(k.suspicions, p)
 		return c, true
 	}
-	k.complaints[p] = left
+	k.suspicions[p] = left
 	k.turns = append(k.turns, p)
 	return c, true
 }

@@ -96,7 +96,7 @@ func (a *Attachment) Size(piece uint32) int { return a.swarm.m.PieceSize(int(pie
 func (a *Attachment) Read(b []byte, piece, begin uint32) error {
 	_, err := a.swarm.st.ReadAt(b, a.swarm.m.PieceOffset(int(piece))+int64(begin))
 	if err != nil {
-		a.swarm.Complain(payload.Complaint{Peer: a.session, Piece: piece, Number: piece})
+		a.swarm.Suspect(payload.Suspicion{Peer: a.session, Piece: piece, Number: piece})
 	}
 	return err
 }

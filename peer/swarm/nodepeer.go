@@ -190,7 +190,7 @@ func (c *nodePeer) read() error {
 			c.uploads.Cancel(m.Span)
 		case *proto.Bad:
 			if !c.swarm.coding.Coded() { // the encoder of a coded block is to blame for it
-				c.swarm.Complain(payload.Complaint{Peer: c.session, ByPeer: true, Piece: m.Piece, Number: m.Piece})
+				c.swarm.Suspect(payload.Suspicion{Peer: c.session, ByPeer: true, Piece: m.Piece, Number: m.Piece})
 			}
 			c.received(m)
 		case *proto.Demand:

@@ -43,6 +43,6 @@ func (c *base) damaged(p payload.Peer, number uint32, err error) bool {
 	if !errors.As(err, &damaged) {
 		return false
 	}
-	c.cfg.Swarm.Complain(payload.Complaint{Peer: p, Piece: uint32(damaged.Piece), Number: number})
+	c.cfg.Swarm.Suspect(payload.Suspicion{Peer: p, Piece: uint32(damaged.Piece), Number: number})
 	return true
 }

@@ -33,10 +33,10 @@ func CodingOf(l *proto.Link, m *proto.Manifest) (proto.Coding, error) {
 // AutoK makes [ChooseK] choose.
 const AutoK = -1
 
-// ChooseK returns the number of source blocks in a generation of a content: k, if there is
-// such a coding. For [AutoK] it chooses k by Cooper's rule (section 4): making a block of k
-// others takes as long as sending it. For that it measures for some milliseconds how fast
-// this machine encodes, and asks Linux how fast its network is.
+// ChooseK returns the number of source blocks in a generation: k, if there is such a coding.
+// For [AutoK] it chooses k by Cooper's rule (section 4): to make a block of k source blocks
+// takes as long as to send it. It measures the encoding rate of this machine for some
+// milliseconds, and reads the network's rate from Linux.
 func ChooseK(m *proto.Manifest, k int) (int, error) {
 	if k == AutoK {
 		return nearestK(m, encodingRate()/linkRate("/sys/class/net"))
@@ -51,7 +51,7 @@ const (
 	maxChosen = 64
 )
 
-// nearestK returns the k nearest to want with which there is a coding; of two, the lesser.
+// nearestK returns the valid k nearest to want; of two, the smaller one.
 func nearestK(m *proto.Manifest, want float64) (int, error) {
 	k := int(min(max(want, minChosen), maxChosen))
 	var err error

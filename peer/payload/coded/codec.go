@@ -15,19 +15,18 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Codec is the codec of a receiver-driven coded transfer: blocks have names, by which they
-// are requested, and are signed by the node that made them. It implements [payload.Codec].
+// Codec is the codec of a receiver-driven coded transfer. Blocks are requested by name, and are
+// signed by the node that made them. It implements [payload.Codec].
 type Codec struct {
 	base
 	content *namedContent
 	// order is held for reading while a block is added and the outcome posted, and for
-	// writing while blocks are dropped and that is posted, so that the strategy hears of
-	// both in the order in which they happen.
+	// writing while blocks are dropped and the losses posted, so the strategy receives
+	// both in order.
 	order sync.RWMutex
 }
 
-// New returns the codec of the swarm with the given id, for a node with the given key, by
-// which it signs the blocks that it makes.
+// New returns the codec of the swarm with the given id. key signs the blocks that the node makes.
 func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivKey) (*Codec, error) {
 	raw, err := key.Raw()
 	if err != nil || key.Type() != crypto.Ed25519 {
@@ -61,7 +60,7 @@ func (c *Codec) Polluters() (ids []proto.PeerID) {
 // Valid implements [payload.Codec]: a span is one block.
 func (c *Codec) Valid(sp proto.Span) bool { return c.content.valid(sp) }
 
-// Encode implements [payload.Codec]: it passes on a block, or makes one of a generation
+// Encode implements [payload.Codec]: it forwards a block, or makes one of a generation
 // that is stored.
 func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	buf := payload.GetBuffer(proto.CodedHeader + int(sp.Length))
@@ -128,7 +127,7 @@ func (c *Codec) report(b *payload.Block, out *outcome) {
 		c.stored(number)
 	case useless:
 		c.cfg.Swarm.Post(mob.Useless{Peer: b.From.ID(), Piece: int(number)}, nil)
-	case refused:
+	case rejected:
 		c.cfg.Swarm.Post(mob.Failed{Piece: int(number)}, nil)
 	case purged:
 		if !slices.ContainsFunc(out.faults, func(f fault) bool { return f.number == number }) {
@@ -178,7 +177,7 @@ func (c *Codec) lost(numbers ...uint32) {
 	}
 }
 
-// dropForged drops a block whose signature is found to be invalid when it is passed on.
+// dropForged drops a block whose signature is found to be invalid when it is forwarded.
 func (c *Codec) dropForged(number uint32) {
 	c.order.Lock()
 	defer c.order.Unlock()
@@ -217,7 +216,7 @@ func (c *Codec) expose(polluters []publicKey) error {
 	defer c.order.Unlock()
 	for _, k := range polluters {
 		id := peerOf(k)
-		c.cfg.Log.Warn("node signed false blocks: it is banned", "peer", libpeer.ID(id).String())
+		c.cfg.Log.Warn("node signed corrupt blocks: it is banned", "peer", libpeer.ID(id).String())
 		c.cfg.Swarm.Post(mob.Liar{Peer: id}, nil)
 	}
 	dropped, err := c.content.dropPolluted(polluters)

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// disk reads and writes the generations of a content in a store. Safe for concurrent use.
+// disk reads and writes generations in a store. Safe for concurrent use.
 type disk struct {
 	layout
 	Store store.Store

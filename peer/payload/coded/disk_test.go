@@ -18,8 +18,6 @@ func newBlocks(l layout, generation int) (blocks [][]byte) {
 	return blocks
 }
 
-// TestDisk checks that a generation is there once its last piece is, and reads as it was
-// stored.
 func TestDisk(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 9*proto.MinCodedBlock+5))
 	coding, err := proto.NewCoding(c.Manifest, 8)

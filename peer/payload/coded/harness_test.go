@@ -16,8 +16,8 @@ import (
 type node struct {
 	*namedContent
 	store *store.Memory
-	// bend, if not nil, changes the blocks that the node makes, before it signs them.
-	bend func(number uint32, payload []byte)
+	// corrupt, if not nil, changes the blocks that the node makes, before it signs them.
+	corrupt func(number uint32, payload []byte)
 }
 
 // known is a directory of peers and members. A nil function has none.
@@ -77,8 +77,8 @@ func (n *node) block(t testing.TB, number uint32) (proto.Origin, []byte) {
 	if err != nil {
 		t.Fatalf("block %d: %v", number, err)
 	}
-	if n.bend != nil && publicKey(o.Encoder) == n.public() {
-		n.bend(number, b)
+	if n.corrupt != nil && publicKey(o.Encoder) == n.public() {
+		n.corrupt(number, b)
 		o = n.sign(number, b)
 	}
 	return *o, b
@@ -95,7 +95,7 @@ func (n *node) give(t testing.TB, from *node, number uint32) outcome {
 	return out
 }
 
-// flip returns a function that bends the blocks for which ok is true.
+// flip returns a function that changes the blocks that ok selects.
 func flip(ok func(number uint32) bool) func(uint32, []byte) {
 	return func(number uint32, b []byte) {
 		if ok(number) {
@@ -106,8 +106,8 @@ func flip(ok func(number uint32) bool) func(uint32, []byte) {
 
 func always(uint32) bool { return true }
 
-// mustHave checks that a node has the content, and no blocks in memory but those that it
-// caches.
+// mustHave checks that a node has the content, and no blocks in memory except in the
+// cache.
 func (n *node) mustHave(t testing.TB, c storetest.Content) {
 	t.Helper()
 	got := make([]byte, len(c.Data))

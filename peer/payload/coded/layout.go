@@ -2,7 +2,7 @@ package coded
 
 import "github.com/mobgrid/mob/proto"
 
-// layout maps the generations of a content to its pieces. See docs/wire.md, 7.6.
+// layout maps generations to pieces. See docs/wire.md, 7.6.
 type layout struct {
 	Manifest *proto.Manifest
 	Coding   proto.Coding
@@ -10,7 +10,6 @@ type layout struct {
 	blocks int // source blocks
 }
 
-// newLayout returns the layout of a content.
 func newLayout(m *proto.Manifest, c proto.Coding) layout {
 	return layout{m, c, int((m.Length() + int64(c.Block) - 1) / int64(c.Block))}
 }

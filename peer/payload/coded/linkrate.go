@@ -12,7 +12,7 @@ import (
 const assumedRate = 125e6
 
 // linkRate returns the speed in bytes per second of the fastest interface that is up, as
-// Linux reports it in the folder dir.
+// Linux reports it in dir.
 func linkRate(dir string) float64 {
 	var most float64
 	speeds, _ := filepath.Glob(filepath.Join(dir, "*", "speed")) // the pattern is right

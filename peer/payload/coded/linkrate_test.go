@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// iface adds an interface to a folder like Linux's. If speed is empty, reading it fails.
+// iface adds an interface to a directory like the one of Linux. If speed is empty, reading it fails.
 func iface(t *testing.T, dir, name, state, speed string) {
 	t.Helper()
 	at := filepath.Join(dir, name)
@@ -24,7 +24,7 @@ func iface(t *testing.T, dir, name, state, speed string) {
 
 func TestLinkRate(t *testing.T) {
 	dir := t.TempDir()
-	if got := linkRate(filepath.Join(dir, "no such folder")); got != assumedRate {
+	if got := linkRate(filepath.Join(dir, "no such directory")); got != assumedRate {
 		t.Errorf("%v without interfaces", got)
 	}
 	iface(t, dir, "br0", "up", "-1")

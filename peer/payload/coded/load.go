@@ -10,8 +10,8 @@ import (
 // errForged reports a block that is held and whose signature is invalid. See dropForged.
 var errForged = errors.New("the block's signature is invalid")
 
-// load writes a block to dst and returns its origin. It passes on a block that is held, and
-// makes one of a generation that is whole, which it may have to read. It fails with
+// load writes a block to dst and returns its origin. It forwards a block that is held, and
+// makes one of a complete generation, which it may have to read. It fails with
 // [payload.ErrAbsent], errForged, a damagedError or an error of the store.
 func (c *namedContent) load(dst []byte, number uint32) (*proto.Origin, error) {
 	generation, name := c.of(number)
@@ -40,7 +40,7 @@ func (c *namedContent) forward(dst []byte, g *generation, name int) (*proto.Orig
 	if !c.check(g.number, b) {
 		return nil, errForged
 	}
-	copy(dst, b.payload) // under the lock: once the generation is whole the memory is reused
+	copy(dst, b.payload) // under the lock: at the end of the generation the memory is reused
 	return &b.origin, nil
 }
 

@@ -5,8 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// blockMemory counts and recycles the memory of the blocks of one content. Safe for
-// concurrent use.
+// blockMemory counts and recycles the memory of blocks. Safe for concurrent use.
 type blockMemory struct {
 	size  int          // of a block, in bytes
 	bytes atomic.Int64 // of all blocks that are counted
@@ -31,13 +30,13 @@ func (m *blockMemory) getAll(n int) [][]byte {
 	return blocks
 }
 
-// free takes back blocks that are counted, and that nobody uses any more.
+// free recycles counted blocks that are no longer in use.
 func (m *blockMemory) free(blocks ...[]byte) {
 	m.count(-len(blocks))
 	m.recycle(blocks...)
 }
 
-// recycle takes back blocks that are not counted any more.
+// recycle recycles blocks that are no longer counted.
 func (m *blockMemory) recycle(blocks ...[]byte) {
 	for _, b := range blocks {
 		m.pool.Put(&b)

@@ -54,7 +54,7 @@ func (c *namedContent) take(number uint32, sender proto.PeerID, o *proto.Origin,
 	switch {
 	case g.held[name] != nil || g.state == ended: // a duplicate
 	case !admitted:
-		out.verdict = refused
+		out.verdict = rejected
 	case g.state == gathering:
 		err = c.gather(g, b, &out)
 	case g.state == repairing:

@@ -2,28 +2,28 @@ package coded
 
 import "github.com/mobgrid/mob/proto"
 
-// verdict is what became of a block.
+// verdict classifies a block that arrived.
 type verdict int
 
 const (
-	// duplicate: the block is there already.
+	// duplicate: the node has the block already.
 	duplicate verdict = iota
 	// ignored: the block is not needed. Its generation is complete or being decoded, or is
 	// being repaired from source blocks only.
 	ignored
-	// useless: it is a linear combination of blocks that are there.
+	// useless: it is a linear combination of blocks that the node has.
 	useless
 	// invalid: it is not a block of the content, its signature is invalid, or its sender should have
 	// made and signed it. Its sender is at fault.
 	invalid
-	// held: it is kept. It may be false.
+	// held: it is kept. It may be corrupt.
 	held
 
 	// The following are for named blocks only.
 
-	// refused: its encoder is a polluter, or unknown. Its sender is not to blame. Another peer may
+	// rejected: its encoder is a polluter, or unknown. Its sender is not at fault. Another peer may
 	// have the block from another encoder.
-	refused
+	rejected
 	// purged: its generation could be decoded and failed its hashes, since blocks of it,
 	// perhaps this one, have invalid signatures. Those are dropped, see faults.
 	purged

@@ -11,8 +11,8 @@ import (
 )
 
 // Permutation is the codec of permutation gossip: nodes push each other combinations of
-// source blocks, with the coefficients, and recode what they have of a generation before
-// it is decoded. It implements [payload.Pusher].
+// source blocks, with the coefficients, and recode the blocks of a generation before they
+// can decode it. It implements [payload.Pusher].
 type Permutation struct {
 	base
 	content *recodedContent
@@ -37,8 +37,8 @@ func (c *Permutation) Generations() (blocks, have []int) {
 	return blocks, have
 }
 
-// Push implements [payload.Pusher]. A node sends one push after the other, so the round in
-// the next frame is that of the last Push.
+// Push implements [payload.Pusher]. A node sends one push after the other, so the next
+// frame has the round of the last Push.
 func (c *Permutation) Push(p mob.Push) proto.Span {
 	c.round.Store(uint32(p.Round))
 	return proto.Span{Piece: uint32(p.Generation), Begin: uint32(p.Block), Length: uint32(c.content.Coding.Block)}
@@ -47,8 +47,8 @@ func (c *Permutation) Push(p mob.Push) proto.Span {
 // Valid implements [payload.Codec]: blocks are not requested.
 func (c *Permutation) Valid(proto.Span) bool { return false }
 
-// Encode implements [payload.Codec]: it makes a random combination of what the node has of
-// the generation, or takes a source block where they are sent as they are.
+// Encode implements [payload.Codec]: it makes a random combination of the blocks of the
+// generation, or sends a source block unchanged.
 func (c *Permutation) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	generation, block := int(sp.Piece), -1
 	if c.content.plain() {
@@ -65,8 +65,8 @@ func (c *Permutation) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, e
 	return nil, c.encodeFailed(to, sp.Piece, err)
 }
 
-// ReadHeader implements [payload.Codec]. The Begin of the span is the sender's round, and
-// the payload begins with the coefficients.
+// ReadHeader implements [payload.Codec]. Span.Begin is the sender's round, and the payload
+// starts with the coefficients.
 func (c *Permutation) ReadHeader(r io.Reader, h *payload.Header) error {
 	generation, round, n, err := proto.ReadGossipHeader(r, (*[proto.GossipHeader]byte)(h.Scratch[:]))
 	if err == nil && (int(generation) >= c.content.Generations() || n != c.content.frame(int(generation))) {

@@ -8,8 +8,8 @@ import (
 )
 
 // make writes a block of a generation to dst, with its coefficients: a random combination
-// of what is there, or the given source block if block is not negative. It fails with
-// [payload.ErrAbsent] if nothing is there, or with a damagedError. It may have to read
+// of the blocks that the node has, or the given source block if block is not negative. It fails
+// with [payload.ErrAbsent] if it has none, or with a damagedError. It may have to read
 // the generation.
 func (c *recodedContent) make(dst []byte, number, block int) error {
 	vector, data := dst[:c.Blocks(number)], dst[c.Blocks(number):]
@@ -26,15 +26,15 @@ func (c *recodedContent) make(dst []byte, number, block int) error {
 }
 
 // The number of blocks that are combined. With all of them each byte sent would cost k
-// multiplications, and nearly always a receiver lacks what came here last. Of a whole
-// generation any few do, as long as all are drawn in time.
+// multiplications, and the receiver is usually missing the newest blocks. Of a complete
+// generation any few blocks are enough.
 const (
 	newest = 24
 	older  = 8
 	few    = newest + older
 )
 
-// draw draws the coefficients of a block of a whole generation.
+// draw draws the coefficients of a block of a complete generation.
 func (c *recodedContent) draw(vector []byte, block int) {
 	if block >= 0 && block < len(vector) {
 		rlnc.Named(vector, block)
@@ -46,8 +46,7 @@ func (c *recodedContent) draw(vector []byte, block int) {
 	c.drawSome(vector, few)
 }
 
-// weigh draws the weights of the gathered blocks in a new one, in the order in which they
-// came.
+// weigh draws the weights of the gathered blocks in a new one, oldest first.
 func (c *recodedContent) weigh(weights []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -71,14 +70,14 @@ func (c *recodedContent) drawSome(weights []byte, n int) {
 	}
 }
 
-// recode makes a block of what was gathered of a generation.
+// recode makes a block of the gathered blocks of a generation.
 func (c *recodedContent) recode(g *generation, vector, data []byte, block int) error {
 	g.mu.Lock()
 	if g.decoder == nil { // it has ended
 		g.mu.Unlock()
 		return payload.ErrAbsent
 	}
-	r := g.decoder.Recoder() // blocks that come later do not change it
+	r := g.decoder.Recoder() // later blocks do not change it
 	var plain []byte
 	for i := 0; block >= 0 && i < g.decoder.Rank(); i++ {
 		if b := g.decoder.Block(i); block < len(b.Vector) && b.Vector[block] == 1 {

@@ -14,8 +14,8 @@ import (
 // recodingNode is a recodedContent with a store in memory.
 type recodingNode struct {
 	*recodedContent
-	store *store.Memory
-	whole storetest.Content
+	store   *store.Memory
+	content storetest.Content
 }
 
 // newRecodingNode returns a node that has nothing.
@@ -26,7 +26,7 @@ func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &recodingNode{store: store.NewMemory(c.Manifest), whole: c}
+	n := &recodingNode{store: store.NewMemory(c.Manifest), content: c}
 	n.recodedContent = newRecoded(disk{layout: newLayout(c.Manifest, coding), Store: n.store})
 	return n
 }
@@ -34,7 +34,7 @@ func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy)
 // fill stores a piece.
 func (n *recodingNode) fill(t testing.TB, piece int) {
 	t.Helper()
-	if _, err := n.store.WriteAt(n.whole.Piece(piece), n.Manifest.PieceOffset(piece)); err != nil {
+	if _, err := n.store.WriteAt(n.content.Piece(piece), n.Manifest.PieceOffset(piece)); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.store.Commit(piece); err != nil {
@@ -75,8 +75,7 @@ func (n *recodingNode) give(t testing.TB, generation int, b []byte) (out outcome
 	return out, good
 }
 
-// feed has a node gather a generation from others in turn, and returns how many blocks it
-// took.
+// feed lets a node gather a generation from the nodes in turn, and returns the number of blocks.
 func feed(t testing.TB, to *recodingNode, generation int, from ...*recodingNode) (blocks int) {
 	t.Helper()
 	for blocks < 3*to.Blocks(generation)+20 {
@@ -96,7 +95,7 @@ func (n *recodingNode) verify(t testing.TB) {
 	for i := range n.Manifest.Pieces() {
 		got := make([]byte, n.Manifest.PieceSize(i))
 		_, err := n.store.ReadAt(got, n.Manifest.PieceOffset(i))
-		if err != nil || !n.store.Has(i) || !bytes.Equal(got, n.whole.Piece(i)) {
+		if err != nil || !n.store.Has(i) || !bytes.Equal(got, n.content.Piece(i)) {
 			t.Fatalf("piece %d is not there, or not right: %v", i, err)
 		}
 	}
@@ -109,7 +108,6 @@ func shortContent(t testing.TB) storetest.Content {
 	return storetest.Make(t, 1, storetest.File("", 2*k*proto.MinCodedBlock+5*proto.MinCodedBlock+777))
 }
 
-// TestRecodedHops sends a content over two hops at once. Hardly any blocks are useless.
 func TestRecodedHops(t *testing.T) {
 	c := shortContent(t)
 	source := newRecodingSource(t, c, k, proto.Sequential)
@@ -139,7 +137,6 @@ func TestRecodedHops(t *testing.T) {
 	}
 }
 
-// TestRecodedPlain sends source blocks as they are, over two hops at once.
 func TestRecodedPlain(t *testing.T) {
 	c := shortContent(t)
 	source := newRecodingSource(t, c, k, proto.RandomBlock)
@@ -163,7 +160,6 @@ func TestRecodedPlain(t *testing.T) {
 	}
 }
 
-// TestRecodedPolluted sends a false block: its generation is dropped, and gathered again.
 func TestRecodedPolluted(t *testing.T) {
 	c := shortContent(t)
 	source, n := newRecodingSource(t, c, k, proto.Sequential), newRecodingNode(t, c, k, proto.Sequential)
@@ -224,7 +220,7 @@ func TestRecodedInvalid(t *testing.T) {
 		}
 	}
 	if out, _ := source.give(t, 0, good); out.verdict != ignored {
-		t.Errorf("a block of a generation that is there: %+v", out)
+		t.Errorf("a block of a complete generation: %+v", out)
 	}
 }
 

@@ -18,28 +18,28 @@ type swarm struct {
 	nodes map[string]*node
 	rng   *rand.Rand
 	found []string // the polluters that were found
-	// bends says which blocks the nodes bend, and lied of whom a false block was taken.
-	bends map[string]func(number uint32) bool
-	lied  map[string]bool
-	alone map[int]string // by piece that is repaired: the node that all its blocks are requested of
+	// corrupts reports which blocks each node corrupts, and sent has the nodes that sent one.
+	corrupts map[string]func(number uint32) bool
+	sent     map[string]bool
+	alone    map[int]string // by piece that is repaired: the node that all its blocks are requested of
 }
 
 func newSwarm(t *testing.T, k int, seed uint64, nodes map[string]func(number uint32) bool) *swarm {
 	c := storetest.Make(t, seed, storetest.File("", 2<<20))
 	s := &swarm{
-		t:     t,
-		c:     c,
-		n:     newNode(t, c, k, 0xff),
-		nodes: map[string]*node{},
-		rng:   rand.New(rand.NewPCG(seed, 1)),
-		bends: nodes,
-		lied:  map[string]bool{},
-		alone: map[int]string{},
+		t:        t,
+		c:        c,
+		n:        newNode(t, c, k, 0xff),
+		nodes:    map[string]*node{},
+		rng:      rand.New(rand.NewPCG(seed, 1)),
+		corrupts: nodes,
+		sent:     map[string]bool{},
+		alone:    map[int]string{},
 	}
 	for _, name := range sortedNames(nodes) {
 		n := newSource(t, c, k, byte(len(s.nodes)+1))
-		if bends := nodes[name]; bends != nil {
-			n.bend = flip(bends)
+		if corrupts := nodes[name]; corrupts != nil {
+			n.corrupt = flip(corrupts)
 		}
 		s.nodes[name] = n
 	}
@@ -69,8 +69,8 @@ func (s *swarm) request(number uint32) outcome {
 		s.alone[piece] = from
 	}
 	taken := slices.Contains([]verdict{held, polluted, pieceStored, pieceFailed, decoded}, out.verdict)
-	if bends := s.bends[from]; taken && bends != nil && bends(number) {
-		s.lied[from] = true
+	if corrupts := s.corrupts[from]; taken && corrupts != nil && corrupts(number) {
+		s.sent[from] = true
 	}
 	s.found = append(s.found, names(out.polluters, s.nodes)...)
 	if out.polluters != nil {
@@ -91,7 +91,7 @@ func (s *swarm) fetch(g int) {
 		number := todo[0]
 		out := s.request(number)
 		switch out.verdict {
-		case refused:
+		case rejected:
 			continue
 		case polluted:
 			todo = nil
@@ -112,8 +112,8 @@ func (s *swarm) fetch(g int) {
 	s.t.Fatalf("generation %d ran out of blocks", g)
 }
 
-// run fetches the content and returns the polluters that were found, which must be those
-// of whom a false block was taken.
+// run fetches the content and returns the polluters that were found. It checks that each of them sent a
+// corrupt block that was taken, and that no other node did.
 func (s *swarm) run() []string {
 	s.t.Helper()
 	for g := range s.n.Generations() {
@@ -121,7 +121,7 @@ func (s *swarm) run() []string {
 	}
 	s.n.mustHave(s.t, s.c)
 	slices.Sort(s.found)
-	if want := sortedNames(s.lied); !slices.Equal(s.found, want) {
+	if want := sortedNames(s.sent); !slices.Equal(s.found, want) {
 		s.t.Errorf("%q were found, want %q", s.found, want)
 	}
 	if got := names(slices.Collect(maps.Keys(s.n.polluters)), s.nodes); !slices.Equal(got, s.found) {
@@ -130,21 +130,21 @@ func (s *swarm) run() []string {
 	return s.found
 }
 
-// Exactly the polluters are found, whether they sign false blocks always or at times, and
-// all kinds of blocks or only those that cannot be verified.
+// TestPollutersAreFound lets nodes sign corrupt blocks, always or at times, of all kinds or only blocks that
+// cannot be verified.
 func TestPollutersAreFound(t *testing.T) {
 	seldom := func(number uint32) bool { return number%5 == 3 }
 	codedOnly := func(number uint32) bool { return number%32 >= 16 }
 	sourceOnly := func(number uint32) bool { return number%32 < 16 }
 	for name, nodes := range map[string]map[string]func(uint32) bool{
 		"nobody":             {"a": nil, "b": nil},
-		"half":               {"a": nil, "liar": always},
-		"one of four":        {"a": nil, "b": nil, "c": nil, "liar": always},
-		"at times":           {"a": nil, "liar": seldom},
-		"coded blocks only":  {"a": nil, "b": nil, "liar": codedOnly},
-		"source blocks only": {"a": nil, "b": nil, "liar": sourceOnly},
-		"two of three":       {"a": nil, "liar": always, "liar 2": always},
-		"two of four":        {"a": nil, "b": nil, "liar": codedOnly, "liar 2": seldom},
+		"half":               {"a": nil, "polluter": always},
+		"one of four":        {"a": nil, "b": nil, "c": nil, "polluter": always},
+		"at times":           {"a": nil, "polluter": seldom},
+		"coded blocks only":  {"a": nil, "b": nil, "polluter": codedOnly},
+		"source blocks only": {"a": nil, "b": nil, "polluter": sourceOnly},
+		"two of three":       {"a": nil, "polluter": always, "polluter 2": always},
+		"two of four":        {"a": nil, "b": nil, "polluter": codedOnly, "polluter 2": seldom},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, seeds := map[string]bool{}, uint64(6)
@@ -157,8 +157,8 @@ func TestPollutersAreFound(t *testing.T) {
 				}
 			}
 			lie := 0
-			for _, bends := range nodes {
-				if bends != nil {
+			for _, corrupts := range nodes {
+				if corrupts != nil {
 					lie++
 				}
 			}
@@ -169,11 +169,10 @@ func TestPollutersAreFound(t *testing.T) {
 	}
 }
 
-// Blocks of a polluted generation are not passed on, and the claims about them are kept.
 func TestPollutedGenerationIsDropped(t *testing.T) {
-	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": func(n uint32) bool { return n == 17 }})
-	a, liar := s.nodes["a"], s.nodes["liar"]
-	s.n.give(t, liar, 17)
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "polluter": func(n uint32) bool { return n == 17 }})
+	a, polluter := s.nodes["a"], s.nodes["polluter"]
+	s.n.give(t, polluter, 17)
 	for name := 31; ; name-- {
 		if name == 17 {
 			continue
@@ -187,10 +186,10 @@ func TestPollutedGenerationIsDropped(t *testing.T) {
 		}
 	}
 	if s.n.memory.bytes.Load() != 0 {
-		t.Errorf("%d bytes are kept of false blocks", s.n.memory.bytes.Load())
+		t.Errorf("%d bytes are kept of corrupt blocks", s.n.memory.bytes.Load())
 	}
 	if _, err := s.n.load(make([]byte, s.n.Coding.Block), 17); err != payload.ErrAbsent {
-		t.Errorf("a false block is passed on: %v", err)
+		t.Errorf("a corrupt block is forwarded: %v", err)
 	}
 	if out := s.n.give(t, a, 30); out.verdict != ignored {
 		t.Errorf("verdict %d of a coded block while source blocks are needed", out.verdict)
@@ -210,23 +209,22 @@ func TestPollutedGenerationIsDropped(t *testing.T) {
 	for name := 4; name < 15; name++ {
 		s.n.give(t, a, uint32(name))
 	}
-	if out := s.n.give(t, a, 15); out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{liar.public()}) {
+	if out := s.n.give(t, a, 15); out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{polluter.public()}) {
 		t.Errorf("%+v at the end of a generation", out)
 	}
-	if out := s.n.give(t, liar, 32); out.verdict != refused {
-		t.Errorf("verdict %d of a liar's block", out.verdict)
+	if out := s.n.give(t, polluter, 32); out.verdict != rejected {
+		t.Errorf("verdict %d of a polluter's block", out.verdict)
 	}
 }
 
-// Blocks of a polluter are dropped from generations that are being gathered.
-func TestDisownedBlocksAreDropped(t *testing.T) {
-	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
-	a, liar := s.nodes["a"], s.nodes["liar"]
+func TestPolluterBlocksAreDropped(t *testing.T) {
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "polluter": always})
+	a, polluter := s.nodes["a"], s.nodes["polluter"]
 	for _, number := range []uint32{32, 40, 50} {
-		s.n.give(t, liar, number)
+		s.n.give(t, polluter, number)
 		s.n.give(t, a, number+1)
 	}
-	dropped, err := s.n.dropPolluted([]publicKey{liar.public()})
+	dropped, err := s.n.dropPolluted([]publicKey{polluter.public()})
 	if err != nil || !slices.Equal(dropped, []uint32{32, 40, 50}) {
 		t.Errorf("%v, %v", dropped, err)
 	}
@@ -240,16 +238,16 @@ func TestDisownedBlocksAreDropped(t *testing.T) {
 }
 
 func TestFailedPieceIsFetchedAgain(t *testing.T) {
-	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "liar": always})
-	a, liar := s.nodes["a"], s.nodes["liar"]
-	s.n.give(t, liar, 17)
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"a": nil, "polluter": always})
+	a, polluter := s.nodes["a"], s.nodes["polluter"]
+	s.n.give(t, polluter, 17)
 	for name := 31; name == 17 || s.n.give(t, a, uint32(name)).verdict != polluted; name-- {
 		continue
 	}
 	for _, name := range []uint32{0, 2, 3} {
 		s.n.give(t, a, name)
 	}
-	out := s.n.give(t, liar, 1)
+	out := s.n.give(t, polluter, 1)
 	if out.verdict != pieceFailed || out.polluters != nil || !slices.Equal(out.numbers, []uint32{0, 1, 2, 3}) {
 		t.Errorf("%+v at the end of a corrupt piece", out)
 	}
@@ -259,22 +257,22 @@ func TestFailedPieceIsFetchedAgain(t *testing.T) {
 	for name := range 16 {
 		out = s.n.give(t, a, uint32(name))
 	}
-	if out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{liar.public()}) {
+	if out.verdict != decoded || !slices.Equal(out.polluters, []publicKey{polluter.public()}) {
 		t.Errorf("%+v at the end of a generation", out)
 	}
 }
 
-// The zeros beyond the end of the content are in no piece. An encoder that signs others is
-// not found, and the blocks that are made of its block are good all the same.
+// TestBytesBeyondTheEnd changes the padding, which is in no piece: the encoder is not named, and blocks made
+// of its block are valid.
 func TestBytesBeyondTheEnd(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20+100))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
-	source.bend = func(_ uint32, b []byte) { b[len(b)-1] ^= 1 }
+	source.corrupt = func(_ uint32, b []byte) { b[len(b)-1] ^= 1 }
 	last := n.number(1, 0)
 	if out := n.give(t, source, last); out.verdict != decoded {
 		t.Fatalf("verdict %d", out.verdict)
 	}
-	source.bend = nil
+	source.corrupt = nil
 	for name := range 3 {
 		_, got := n.block(t, last+uint32(name))
 		if _, want := source.block(t, last+uint32(name)); !slices.Equal(got, want) {
@@ -283,7 +281,7 @@ func TestBytesBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// A node that changes the blocks that it passes on is to blame, not their encoder.
+// TestTamperingRelay checks that a node that changes forwarded blocks is at fault, not their encoder.
 func TestTamperingRelay(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 1<<20))
 	source, n := newSource(t, c, 16, 1), newNode(t, c, 16, 2)
@@ -300,6 +298,6 @@ func TestTamperingRelay(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	if n.polluters[source.public()] {
-		t.Error("the encoder is blamed")
+		t.Error("the encoder is named")
 	}
 }

@@ -10,7 +10,7 @@ import (
 // publicKey identifies the node that made a block, its encoder.
 type publicKey [ed25519.PublicKeySize]byte
 
-// claim is what an encoder signed: that the block of a name has this hash.
+// claim is the signed statement of an encoder that the block of a name has this hash.
 type claim struct {
 	name    int
 	encoder publicKey

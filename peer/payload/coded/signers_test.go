@@ -32,12 +32,12 @@ func TestFreshKeys(t *testing.T) {
 		_, b := source.block(t, number)
 		b[0] ^= 1
 		o := source.signAs(number, number, b)
-		if out, err := n.take(number, "polluter", &o, b); err != nil || out.verdict != refused {
+		if out, err := n.take(number, "polluter", &o, b); err != nil || out.verdict != rejected {
 			t.Fatalf("verdict %d, %v", out.verdict, err)
 		}
 		for _, number := range shuffled(n.namedContent, g, 1) {
 			o, b := source.block(t, number)
-			if out, err := n.take(number, "relay", &o, b); err != nil || out.verdict == refused {
+			if out, err := n.take(number, "relay", &o, b); err != nil || out.verdict == rejected {
 				t.Fatalf("verdict %d of a block of the source, %v", out.verdict, err)
 			}
 		}
@@ -58,7 +58,7 @@ func TestEncoderMustBeKnown(t *testing.T) {
 		known  known
 		want   verdict
 	}{
-		{"relay", known{}, refused},
+		{"relay", known{}, rejected},
 		{"relay", known{peer: itself}, held},
 		{"relay", known{member: itself}, held},
 		{id, known{}, held},

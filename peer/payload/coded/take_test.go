@@ -28,12 +28,12 @@ func TestAnyBlocksDecode(t *testing.T) {
 				out := n.give(t, source, number)
 				switch {
 				case n.Has(g) && out.verdict != decoded && out.verdict != duplicate:
-					t.Fatalf("k %d: verdict %d of a generation that is whole", tt.k, out.verdict)
+					t.Fatalf("k %d: verdict %d of a complete generation", tt.k, out.verdict)
 				case out.verdict == held || out.verdict == decoded:
 					came++
 				}
 				if again := n.give(t, source, number); again.verdict != duplicate && again.verdict != useless {
-					t.Fatalf("k %d: verdict %d of a block that is there", tt.k, again.verdict)
+					t.Fatalf("k %d: verdict %d of a duplicate", tt.k, again.verdict)
 				}
 			}
 			if came != n.Blocks(g) || !n.Has(g) {
@@ -44,7 +44,6 @@ func TestAnyBlocksDecode(t *testing.T) {
 	}
 }
 
-// Blocks of a generation that is not whole are passed on as they came.
 func TestBlocksArePassedOn(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source, relay, last := newSource(t, c, 16, 1), newNode(t, c, 16, 2), newNode(t, c, 16, 3)
@@ -155,8 +154,7 @@ func forgeries(t *testing.T, c storetest.Content, source *node, number uint32) m
 	}
 }
 
-// A forged block is dropped when it should be passed on. Its sender is to blame, not the
-// encoder that it names.
+// TestForgeriesAreNotPassedOn checks that the sender of a forged block is at fault, not the encoder in it.
 func TestForgeriesAreNotPassedOn(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 4<<20))
 	source := newSource(t, c, 16, 1)
@@ -168,7 +166,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 		if _, err := n.load(make([]byte, len(b)), 3); !errors.Is(err, errForged) {
-			t.Errorf("%s is passed on: %v", name, err)
+			t.Errorf("%s is forwarded: %v", name, err)
 		}
 		out, err := n.dropForged(3)
 		if err != nil || out.verdict != purged ||
@@ -184,7 +182,7 @@ func TestForgeriesAreNotPassedOn(t *testing.T) {
 	}
 }
 
-// A generation that fails its hashes drops its forged blocks, and keeps the others.
+// TestForgeriesArePurged checks that a generation that fails its hashes drops only its forged blocks.
 func TestForgeriesArePurged(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 4<<20))
 	source := newSource(t, c, 16, 1)
@@ -216,7 +214,7 @@ func TestForgeriesArePurged(t *testing.T) {
 			out = n.give(t, source, number)
 		}
 		if n.polluters[source.public()] {
-			t.Error("the encoder is blamed")
+			t.Error("the encoder is named")
 		}
 	}
 }
@@ -239,8 +237,6 @@ func TestPiecesThatAreThereCount(t *testing.T) {
 	n.mustHave(t, c)
 }
 
-// No block is made of a piece that changed on disk: its encoder would be taken for a
-// polluter.
 func TestDamagedPiecesAreNotEncoded(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source := newNode(t, c, 16, 1)
@@ -344,6 +340,6 @@ func TestChooseK(t *testing.T) {
 	}
 	huge := &proto.Manifest{PieceLength: 256 << 10, Entries: []proto.Entry{{Kind: proto.File, Size: 1 << 40}}}
 	if k, err := nearestK(huge, 16); err == nil {
-		t.Errorf("k %d for a content that has too many blocks", k)
+		t.Errorf("k %d for too many blocks", k)
 	}
 }
