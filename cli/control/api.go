@@ -5,7 +5,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// SocketName is the name of the socket in the data folder.
+// SocketName is the name of the socket in the data directory.
 const SocketName = "mobd.sock"
 
 // Info describes the daemon.
@@ -63,32 +63,32 @@ type GetRequest struct {
 // NameRequest names a transfer by its content id, link or path.
 type NameRequest struct {
 	Name string `json:"name"`
-	// Content, in a remove, deletes what was fetched too.
+	// Content, in a remove, deletes the fetched files too.
 	Content bool `json:"content,omitempty"`
 }
 
-// Removal is what a remove did.
+// Removal is the result of a remove.
 type Removal struct {
 	peer.Status // the last one
-	// Left has what was not deleted of what is at the path of the content.
+	// Left lists the entries at the path of the content that were not deleted.
 	Left []Left `json:"left,omitempty"`
 }
 
-// Left is something that a remove has left in its place.
+// Left is an entry that a remove did not delete.
 type Left struct {
 	Path string `json:"path"`
 	Why  string `json:"why"`
 }
 
-// VerifyRequest asks the daemon to hash a content again.
+// VerifyRequest asks the daemon to rehash the content of a transfer.
 type VerifyRequest struct {
 	// Name is a content id, a link or a path.
 	Name string `json:"name"`
-	// Repair fetches what is damaged, and waits until the content is whole.
+	// Repair fetches damaged pieces again, and waits until the content is complete.
 	Repair bool `json:"repair,omitempty"`
 }
 
-// LinkRequest names a content, which the daemon need not have.
+// LinkRequest names the content of a link, which the daemon need not have.
 type LinkRequest struct {
 	Link string `json:"link"`
 }
@@ -104,7 +104,7 @@ type Event struct {
 	// Hashed of Total bytes are done, in a seed or a verify.
 	Hashed int64 `json:"hashed,omitempty"`
 	Total  int64 `json:"total,omitempty"`
-	// Waiting says in words what a describe waits for.
+	// Waiting describes what a describe waits for.
 	Waiting string       `json:"waiting,omitempty"`
 	Status  *peer.Status `json:"status,omitempty"`
 	// Manifest is the encoded manifest that a describe found.
@@ -112,14 +112,14 @@ type Event struct {
 	// Torrent is the info dictionary of an export, or of a describe whose link names
 	// no manifest.
 	Torrent []byte `json:"torrent,omitempty"`
-	// Verification is what a verify found. Statuses follow while it repairs.
+	// Verification is the result of a verify. Statuses follow while it repairs.
 	Verification *peer.Verification `json:"verification,omitempty"`
 	// Skipped is set at the end of a seed.
 	Skipped Skipped `json:"skipped,omitzero"`
 	// Place is the place of the path of a get as the daemon sees it at the end.
 	Place *vfs.Place `json:"place,omitempty"`
-	// Done marks the last event of a call that succeeded, Error that of one that
-	// failed.
+	// Done marks the last event of a successful call, Error the last event of a
+	// failed one.
 	Done  bool   `json:"done,omitempty"`
 	Error *Error `json:"error,omitempty"`
 }

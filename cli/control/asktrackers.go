@@ -16,7 +16,7 @@ import (
 var ErrNoTracker = errors.New("the link names no tracker to count the nodes: `mob seed --tracker ADDR` makes one that does")
 
 // askTrackers asks the trackers of a link, over h, about its swarm. One answer is enough. It fails
-// with [ErrNoTracker] when the link names none. What a tracker refused with is in the error.
+// with [ErrNoTracker] when the link names none. The error has the reply of a tracker that rejects the request.
 func askTrackers[T any](
 	ctx context.Context, h host.Host, link *proto.Link, ask func(*tracker.Client, context.Context, []byte) (T, error),
 ) (reply T, err error) {

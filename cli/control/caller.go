@@ -14,17 +14,17 @@ import (
 // callerKey is the key of the caller in the context of a connection of the socket.
 type callerKey struct{}
 
-// withCaller notes who is at the other end of a connection, as the system says.
+// withCaller records the user at the other end of a connection.
 func withCaller(ctx context.Context, c net.Conn) context.Context {
 	u, err := credentials(c)
 	if err != nil {
-		return ctx // which is nobody
+		return ctx // without a caller
 	}
 	return context.WithValue(ctx, callerKey{}, u)
 }
 
-// forUsers are the calls that are for those who are not the owner of the daemon. Each of them
-// shows and changes only the transfers that its caller began. All other calls are the owner's.
+// forUsers are the calls for users other than the owner of the daemon. Each of them
+// shows and changes only the transfers that its caller started. All other calls are the owner's.
 //
 //nolint:gochecknoglobals // constant
 var forUsers = []string{
@@ -47,8 +47,8 @@ func guard(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// caller returns who makes a call: nil for who may do all that the daemon can, which are its
-// owner and root, and who calls by [Server.Handler].
+// caller returns the user who makes a call, nil for the owner and root, who may make all calls, and
+// for calls through [Server.Handler].
 func caller(r *http.Request) *vfs.User {
 	u, _ := r.Context().Value(callerKey{}).(*vfs.User)
 	if u == nil || u.UID == 0 || u.UID == uint32(os.Geteuid()) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// TestGuard makes calls as the owner, root, another user and nobody that the system knows.
+// TestGuard makes calls as the owner, root, another user and an unknown one.
 func TestGuard(t *testing.T) {
 	mux := http.NewServeMux()
 	var got *vfs.User

@@ -24,15 +24,14 @@ const (
 	// callTimeout bounds a call with one answer, which may wait for a disk, to stop
 	// a transfer, or for the network, to ask trackers.
 	callTimeout = 30 * time.Second
-	// streamTimeout is how long a stream may be silent before the daemon counts as
-	// hung.
+	// streamTimeout bounds the time between two events of a stream.
 	streamTimeout = 20 * time.Second
 )
 
 // errExited reports that a daemon ended while it was called.
 var errExited = errors.New("the daemon exited: start it again, then run the same command to resume")
 
-// NoDaemonError reports that no daemon runs in the data folder.
+// NoDaemonError reports that no daemon runs in the data directory.
 type NoDaemonError struct{ Data string }
 
 // Error implements error.
@@ -40,16 +39,16 @@ func (e *NoDaemonError) Error() string {
 	return fmt.Sprintf("no daemon is running in %s: start one with `mobd --data %s`, or give another --data", e.Data, e.Data)
 }
 
-// Client calls the daemon of a data folder. Its methods may be called from any
+// Client calls the daemon of a data directory. Its methods may be called from any
 // goroutine.
 type Client struct {
-	Info Info // of the daemon, when it was dialled
+	Info Info // of the daemon, when it was dialed
 	http http.Client
 	data string
 	path string // of the socket
 }
 
-// Dial connects to the daemon of a data folder. It fails with [*NoDaemonError]
+// Dial connects to the daemon of a data directory. It fails with [*NoDaemonError]
 // when there is none.
 func Dial(ctx context.Context, data string) (*Client, error) {
 	return dial(ctx, data, dialTimeout)
@@ -92,13 +91,13 @@ func (c *Client) Transfer(ctx context.Context, name string) (st peer.Status, err
 }
 
 // Visit is like Transfer, and has the daemon connect to all members of the swarm, so that
-// the status counts the nodes that have the whole content.
+// the status counts the nodes that have all of the content.
 func (c *Client) Visit(ctx context.Context, name string) (st peer.Status, err error) {
 	return st, c.call(ctx, "GET", "/v1/transfer?visit&name="+url.QueryEscape(name), nil, &st)
 }
 
-// Seed hashes a content and serves it. It blocks until the content is served, and
-// meanwhile calls progress, in bytes. It returns what was left out.
+// Seed hashes and serves a file or directory. It blocks until the content is served, and
+// calls progress, in bytes, until then. It returns the entries that were left out.
 func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, Skipped, error) {
 	last, err := c.stream(ctx, "/v1/seed"+placeQuery(req.Path), req, func(ev Event) { progress(ev.Hashed, ev.Total) })
 	if err != nil {
@@ -122,8 +121,8 @@ func (c *Client) Export(ctx context.Context, req ExportRequest) (info []byte, st
 	return last.Torrent, *last.Status, nil
 }
 
-// Verify has a content hashed again, and repaired if the request asks for it. It blocks until that
-// is done, and meanwhile calls progress with each event.
+// Verify rehashes the content of a transfer, and repairs it if the request asks for it. It blocks until
+// that is done, and calls progress with each event.
 func (c *Client) Verify(ctx context.Context, req VerifyRequest, progress func(Event)) (*peer.Verification, peer.Status, error) {
 	last, err := c.stream(ctx, "/v1/verify", req, progress)
 	if err != nil {
@@ -135,7 +134,7 @@ func (c *Client) Verify(ctx context.Context, req VerifyRequest, progress func(Ev
 	return last.Verification, *last.Status, nil
 }
 
-// Get fetches a content. It blocks until the content is complete. The transfer
+// Get fetches the content of a link. It blocks until the content is complete. The transfer
 // continues when ctx ends; [Client.Stop] ends it. Get fails if the daemon sees
 // another file system at the path, before and after.
 func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Status)) (peer.Status, error) {
@@ -171,7 +170,7 @@ func (c *Client) Fleet(ctx context.Context, link *proto.Link) (*Fleet, error) {
 	return f, nil
 }
 
-// Topology asks the trackers of a link what the nodes of its swarm measured.
+// Topology asks the trackers of a link for the measurements of the nodes of its swarm.
 func (c *Client) Topology(ctx context.Context, link *proto.Link) (*Topology, error) {
 	t := new(Topology)
 	if err := c.call(ctx, "POST", "/v1/topology", LinkRequest{Link: link.String()}, t); err != nil {
@@ -182,7 +181,7 @@ func (c *Client) Topology(ctx context.Context, link *proto.Link) (*Topology, err
 
 // Describe returns the manifest of a link, verified, or its info dictionary, not
 // verified, if the link or the daemon has no manifest. It blocks until a node has it, and
-// meanwhile calls waiting with what it waits for.
+// calls waiting with the reason until then.
 func (c *Client) Describe(ctx context.Context, link *proto.Link, waiting func(string)) (*proto.Manifest, []byte, error) {
 	last, err := c.stream(ctx, "/v1/describe", LinkRequest{Link: link.String()}, func(ev Event) {
 		if ev.Waiting != "" {
@@ -246,7 +245,7 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 	}
 }
 
-// send makes a request. A refusal is an error.
+// send makes a request. A rejection is an error.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	b, err := json.Marshal(body)
 	if err != nil {
@@ -271,7 +270,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	return nil, e
 }
 
-// explain says what a failure to read an answer means, and what to do about it.
+// explain adds the cause of a failure to read an answer, and a remedy.
 func (c *Client) explain(ctx context.Context, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -292,7 +291,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	return c.unexpected(err)
 }
 
-// endOfConn reports whether err means that the other end is gone.
+// endOfConn reports whether err means that the other end has closed.
 func endOfConn(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// answerWith listens on the control socket of a folder and calls f for each client.
+// answerWith listens on the control socket of a directory and calls f for each client.
 func answerWith(t *testing.T, f func(net.Conn)) (data string) {
 	t.Helper()
 	data, err := os.MkdirTemp("", "mob") // short, unlike t.TempDir
@@ -153,7 +153,7 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestUnknownFields has each side send the other what only a later version knows.
+// TestUnknownFields sends fields of a later version in both directions.
 func TestUnknownFields(t *testing.T) {
 	t.Run("in a request", func(t *testing.T) {
 		r := httptest.NewRequest("POST", "/v1/get", strings.NewReader(`{"link":"x","path":"/x","later":{"a":[1]}}`))
@@ -195,8 +195,8 @@ func TestUnknownFields(t *testing.T) {
 	})
 }
 
-// TestServerRefuses sends requests that no client sends.
-func TestServerRefuses(t *testing.T) {
+// TestInvalidRequests sends requests that no client sends.
+func TestInvalidRequests(t *testing.T) {
 	data, err := os.MkdirTemp("", "mob")
 	if err != nil {
 		t.Fatal(err)
@@ -252,8 +252,8 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-// TestClientLeaves ends a get of a content that nobody has. The transfer stays,
-// other calls are answered meanwhile, and no handler is left.
+// TestClientLeaves ends a get of content that no node has. The transfer stays,
+// other calls are answered until then, and no handler is left.
 func TestClientLeaves(t *testing.T) {
 	data, err := os.MkdirTemp("", "mob")
 	if err != nil {

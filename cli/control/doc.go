@@ -1,15 +1,15 @@
-// Package control is the API between commands and the daemon of a data folder:
-// HTTP/1.1 and JSON over a Unix socket in that folder. The owner of the daemon and
-// root may do all that it can. Who else may write to the socket sees and changes only the
-// transfers that it began, with files that it may use itself.
+// Package control implements the API between commands and the daemon of a data directory:
+// HTTP/1.1 and JSON over a Unix socket in that directory. The owner of the daemon and
+// root may make all calls. Another user who may write to the socket sees and changes only
+// transfers that this user started, with files that the user may access.
 //
 //	GET  /v1/node                     Info
 //	GET  /v1/transfers                list of peer.Status
 //	GET  /v1/transfer?name=NAME       peer.Status
-//	POST /v1/seed      SeedRequest    stream: hashed..., then the status, and what was left out
-//	POST /v1/get       GetRequest     stream: status..., the last one whole
+//	POST /v1/seed      SeedRequest    stream: hashed..., then the status and the skipped paths
+//	POST /v1/get       GetRequest     stream: status..., the last one complete
 //	POST /v1/export    ExportRequest  Event with the info dictionary and the status
-//	POST /v1/verify    VerifyRequest  stream: hashed..., then what was found and the status
+//	POST /v1/verify    VerifyRequest  stream: hashed..., then the result and the status
 //	POST /v1/stop      NameRequest
 //	POST /v1/remove    NameRequest    Removal
 //	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary
@@ -18,12 +18,12 @@
 //	GET  /v1/limit                    Limits
 //	POST /v1/limit     LimitRequest   Limits
 //
-// NAME is a content id, a link, or the path of a content. A stream has a JSON
+// NAME is the content id, link or path of a transfer. A stream has a JSON
 // [Event] per line, two in a second. The last one is Done or has an Error. A
-// client takes the daemon for hung when its stream falls silent. A client that
-// leaves does not end a get: that takes a stop. Both sides ignore fields that they do
-// not know, so that a command and a daemon of different versions understand each other.
+// client reports a hung daemon when its stream is silent for 20 s. A client that
+// leaves does not end a get: only a stop does. Both sides ignore unknown fields, so
+// a command and a daemon may have different versions.
 //
-// The server holds no lock of its own and answers each call in a goroutine, so a
-// call that waits for a disk or a network delays no other.
+// The server has no lock and answers each call in a goroutine, so a call that waits
+// for a disk or a network does not delay another call.
 package control

@@ -17,7 +17,7 @@ const (
 	CodeUnknown Code = "unknown_transfer"
 	CodeStopped Code = "stopped"
 	CodeExists  Code = "exists" // something is at the destination
-	CodeDenied  Code = "denied" // for the owner of the daemon alone
+	CodeDenied  Code = "denied" // only the owner of the daemon may
 )
 
 // Error is a failure that the daemon reports.
@@ -29,13 +29,13 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Text }
 
-// Is makes errors that came through the socket match those of package peer.
+// Is makes errors from the socket match the errors of package peer.
 func (e *Error) Is(target error) bool {
 	return e.Code == CodeUnknown && target == peer.ErrUnknownTransfer ||
 		e.Code == CodeStopped && target == peer.ErrStopped
 }
 
-// newError returns err as it goes through the socket.
+// newError returns the form of err on the socket.
 func newError(err error) *Error {
 	var e *Error
 	var exists *store.ExistsError

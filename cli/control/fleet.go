@@ -21,7 +21,7 @@ type FleetCluster struct {
 	Nodes int    `json:"nodes"`
 	// Whole is the number of nodes that have every piece.
 	Whole int `json:"whole"`
-	// Missing is the number of pieces that the nodes lack, added up.
+	// Missing is the sum of the missing pieces of the nodes.
 	Missing uint64 `json:"missing"`
 }
 

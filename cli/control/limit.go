@@ -13,8 +13,8 @@ import (
 type LimitRequest struct {
 	// Name is the content id, link or path of the transfer, empty for the node.
 	Name string `json:"name,omitempty"`
-	// Reset forgets earlier changes first: of the node the configuration counts again, and a
-	// transfer has no limits.
+	// Reset forgets earlier changes first: the node has its configured limits again, and a
+	// transfer has none.
 	Reset bool `json:"reset,omitempty"`
 	limit.Change
 }
@@ -22,11 +22,11 @@ type LimitRequest struct {
 // Limits are the limits of the node.
 type Limits struct {
 	limit.Limits
-	// Settings says what set each of them, and until when.
+	// Settings has the source of each limit, and its end.
 	Settings []limit.Setting `json:"settings"`
 	// Share is the node's part in the limit of its cluster, nil if there is none.
 	Share *peer.ShareStatus `json:"share,omitempty"`
-	// Transfers are those that have limits of their own.
+	// Transfers lists the transfers with separate limits.
 	Transfers []TransferLimits `json:"transfers,omitempty"`
 }
 
@@ -42,7 +42,7 @@ func (c *Client) Limits(ctx context.Context) (l Limits, err error) {
 	return l, c.call(ctx, "GET", "/v1/limit", nil, &l)
 }
 
-// SetLimits changes limits, and returns those of the node.
+// SetLimits changes limits, and returns the limits of the node.
 func (c *Client) SetLimits(ctx context.Context, req LimitRequest) (l Limits, err error) {
 	return l, c.call(ctx, "POST", "/v1/limit", req, &l)
 }

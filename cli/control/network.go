@@ -11,11 +11,11 @@ type Network struct {
 	ID    string    `json:"id"`
 	Roles []string  `json:"roles"`
 	Until time.Time `json:"until"`
-	// Renews says that the daemon has the secret, and renews its certificate.
+	// Renews reports that the daemon has the secret, and renews its certificate.
 	Renews bool `json:"renews"`
 	// Revoked counts the members that were revoked.
 	Revoked int `json:"revoked"`
-	// Problem says why other members refuse the daemon, empty if they do not.
+	// Problem describes why other members reject the daemon, empty if they do not.
 	Problem string `json:"problem,omitempty"`
 }
 

@@ -13,7 +13,7 @@ import (
 const firstPassed = 3
 
 // passed returns the control socket that systemd has opened for this process, nil if it has
-// opened none. Its owner, group and mode are those of the socket unit, and systemd keeps it
+// opened none. The socket unit sets its owner, group and mode, and systemd keeps it
 // open after the process has ended: commands then wait for the next one.
 func passed(path string) (net.Listener, error) {
 	if os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {

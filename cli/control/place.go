@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// placeOf returns where a path leads this process, nil if that is not known.
+// placeOf returns the place of a path for this process, nil if that is not known.
 func placeOf(path string) *vfs.Place {
 	p, err := vfs.PlaceOf(vfs.OS{}, path)
 	if err != nil {

@@ -31,19 +31,19 @@ const (
 // Config configures a Server.
 type Config struct {
 	Node *peer.Node
-	// Data is the node's data folder.
+	// Data is the node's data directory.
 	Data string
 	// BTTrackers are announce URLs for the links of seeds that are offered to
-	// BitTorrent clients, and BTPeers is where the node serves these itself.
+	// BitTorrent clients, and BTPeers has the addresses at which the node serves them.
 	BTTrackers []string
 	BTPeers    []netip.AddrPort
-	// Limits says which limits of the node are in force.
+	// Limits has the limits of the node in force.
 	Limits *limit.Policy
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 }
 
-// Server answers the calls of clients, each in a goroutine of its own.
+// Server answers the calls of clients, each in a goroutine.
 type Server struct {
 	cfg  Config
 	mux  *http.ServeMux
@@ -73,7 +73,7 @@ func NewServer(cfg Config) *Server {
 	return s
 }
 
-// Handler answers the calls of clients that may do all that the daemon can.
+// Handler answers clients that may make all calls.
 func (s *Server) Handler() http.Handler { return s.mux }
 
 // Serve answers the clients of ln, and blocks until [Server.Shutdown].
@@ -84,8 +84,8 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Shutdown closes the socket and waits for the calls under way. When ctx ends it
-// closes the connections of those that are left.
+// Shutdown closes the socket and waits for running calls. When ctx ends it
+// closes the connections of the remaining ones.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err == nil {
 		return nil
@@ -104,7 +104,7 @@ func reply(call func(*http.Request) (any, error)) http.HandlerFunc {
 			w.WriteHeader(httpStatus(e.Code))
 			v = e
 		}
-		_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
+		_ = json.NewEncoder(w).Encode(v) // an error means that the client has left
 	}
 }
 
@@ -126,7 +126,7 @@ func read[T any](r *http.Request) (T, error) {
 	var v T
 	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
 		return v, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
-			"restart it if its version is not that of mob", err)}
+			"restart it if its version differs from mob", err)}
 	}
 	return v, nil
 }
@@ -238,7 +238,7 @@ func texts(addrs []ma.Multiaddr) []string {
 	return out
 }
 
-// checkAbsolute refuses a relative path, which the daemon and its client would
+// checkAbsolute rejects a relative path, which the daemon and its client would
 // resolve differently.
 func checkAbsolute(path string) error {
 	if filepath.IsAbs(path) {

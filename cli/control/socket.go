@@ -16,7 +16,7 @@ import (
 // maxSocketPath is the longest path of a socket: 107 bytes on Linux, 103 on macOS.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// socketPath returns the path of the socket of a data folder.
+// socketPath returns the path of the socket of a data directory.
 func socketPath(data string) (string, error) {
 	path := filepath.Join(data, SocketName)
 	if len(path) > maxSocketPath {
@@ -26,10 +26,9 @@ func socketPath(data string) (string, error) {
 	return path, nil
 }
 
-// Listen opens the control socket of a data folder, for the folder's owner and the members
-// of a group, if one is given, and replaces a stale one. The caller must hold the folder's lock, since it would replace
-// the socket of a running daemon as well. A socket that systemd has opened is taken as it
-// is.
+// Listen opens the control socket of a data directory, for its owner and the members of a group, if
+// one is given, and replaces a stale one. The caller must hold the directory's lock, since Listen would
+// replace the socket of a running daemon as well. It returns a socket that systemd has opened unchanged.
 func Listen(data, group string) (net.Listener, error) {
 	path, err := socketPath(data)
 	if err != nil {
@@ -48,7 +47,7 @@ func Listen(data, group string) (net.Listener, error) {
 	return ln, nil
 }
 
-// listen binds the socket, in place of a stale one.
+// listen binds the socket and replaces a stale one.
 func listen(data, path, group string) (net.Listener, error) {
 	dir := filepath.Join(data, ".s") // short, as the path of a socket must be
 	if err := os.RemoveAll(dir); err != nil {
@@ -65,7 +64,7 @@ func listen(data, path, group string) (net.Listener, error) {
 	return datadir.ListenUnix(path, dir, ready)
 }
 
-// openToGroup lets the members of a group through the data folder to a socket.
+// openToGroup lets the members of a group through the data directory to a socket.
 func openToGroup(data, socket, group string) error {
 	gid, err := strconv.Atoi(group)
 	if g, unknown := user.LookupGroup(group); unknown == nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestSocketMode opens the control socket again and again under an umask that takes nothing
-// away, and looks meanwhile for a mode that lets others connect.
+// TestSocketMode opens the control socket repeatedly with an empty umask, and looks for a mode that lets
+// other users connect.
 func TestSocketMode(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	data, err := os.MkdirTemp("", "mob") // short, unlike t.TempDir

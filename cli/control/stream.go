@@ -45,7 +45,7 @@ func stream(limit int64, prepare func(*http.Request) (task, error)) http.Handler
 		}
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		follow(r.Context(), t, func(ev Event) {
-			_ = json.NewEncoder(w).Encode(ev) // an error means that the client is gone, and ctx ends
+			_ = json.NewEncoder(w).Encode(ev) // an error means that the client has left, and ctx ends
 			_ = http.NewResponseController(w).Flush()
 		})
 	}
@@ -120,8 +120,8 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	}, nil
 }
 
-// announceURLs asks the trackers of a link where they serve BitTorrent clients. Those that do not
-// answer, or do not know the question, have no say.
+// announceURLs asks the trackers of a link for their announce URLs. Trackers without a valid answer are
+// ignored.
 func (s *Server) announceURLs(ctx context.Context, trackers []ma.Multiaddr) []string {
 	infos, err := libpeer.AddrInfosFromP2pAddrs(slices.Concat(trackers, s.cfg.Node.Trackers())...)
 	if err != nil || len(infos) == 0 {
@@ -272,7 +272,7 @@ func (s *Server) describe(r *http.Request) (task, error) {
 	}, nil
 }
 
-// errNotDescribed reports that a node does not know yet what a content is.
+// errNotDescribed reports that a node has neither manifest nor info dictionary yet.
 var errNotDescribed = errors.New("the node has neither manifest nor info dictionary yet")
 
 // descriptionEvent returns the manifest of a link, or the info dictionary if the

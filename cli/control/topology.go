@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// Topology is what the nodes of a swarm measured, as a tracker adds it up.
+// Topology has the measurements of the nodes of a swarm, added up by a tracker.
 type Topology struct {
 	Hosts []TopologyHost `json:"hosts"`
 	Links []TopologyLink `json:"links"`
@@ -27,13 +27,13 @@ type TopologyHost struct {
 type TopologyLink struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Rate is the most payload in bytes per second that went this way, over three seconds. Full says that
+	// Rate is the most payload in bytes per second that went this way, over three seconds. Full reports that
 	// the link was full then; else Rate is a lower bound.
 	Rate int64 `json:"rate"`
 	Full bool  `json:"full"`
 	// RTT is the shortest round trip, 0 if it is not known.
 	RTT time.Duration `json:"rtt_ns"`
-	// Segments counts those that were sent on bulk sockets, and Lost those of them that were sent again.
+	// Segments counts segments on bulk sockets, and Lost the retransmitted ones.
 	Segments uint64 `json:"segments"`
 	Lost     uint64 `json:"lost"`
 }
@@ -52,7 +52,7 @@ func newTopology(t *proto.Topology) *Topology {
 	return out
 }
 
-// AskTopology asks the trackers of a link, over h, what the nodes of its swarm measured. It fails with
+// AskTopology asks the trackers of a link, over h, for the measurements of its swarm. It fails with
 // [ErrNoTracker] when the link names none.
 func AskTopology(ctx context.Context, h host.Host, link *proto.Link) (*Topology, error) {
 	t, err := askTrackers(ctx, h, link, (*tracker.Client).Topology)

@@ -44,7 +44,7 @@ func (s *Server) verify(r *http.Request) (task, error) {
 	}, nil
 }
 
-// repair waits until the content is whole. A seed is never written to.
+// repair waits until the content is complete. A seed is never written to.
 func (s *Server) repair(ctx context.Context, t *peer.Transfer) error {
 	st := t.Progress()
 	if st.Seed {

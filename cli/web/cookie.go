@@ -19,8 +19,7 @@ func (s *Server) cookieName() string {
 	return "mob-session-" + port
 }
 
-// newCookie returns the cookie of a client that has the token. It is not the token: it is valid at this server until
-// a time, and not after a restart.
+// newCookie returns the cookie of a client that has the token. It is not the token, and is not valid after a restart.
 func (s *Server) newCookie() *http.Cookie {
 	ends := time.Now().Add(cookieLife)
 	value := binary.BigEndian.AppendUint64(nil, uint64(ends.Unix()))

@@ -21,33 +21,33 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// refusal is why a request is not answered.
-type refusal struct {
+// rejection is the status and text of a request that is not answered.
+type rejection struct {
 	status int
 	text   string
 }
 
-func (r *refusal) write(w http.ResponseWriter) {
+func (r *rejection) write(w http.ResponseWriter) {
 	if r.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
 	http.Error(w, r.text, r.status)
 }
 
-// check refuses requests that the sender may not make, or did not mean to.
-func (s *Server) check(r *http.Request, owner bool) *refusal {
+// check rejects requests without the right, or from a page of another origin.
+func (s *Server) check(r *http.Request, owner bool) *rejection {
 	if !s.knows(r.Host) {
-		return &refusal{http.StatusMisdirectedRequest,
+		return &rejection{http.StatusMisdirectedRequest,
 			"this server does not go by the name in the request's Host: give it with --http-host if it should"}
 	}
 	if err := s.crossSite.Check(r); err != nil || foreign(r) {
-		return &refusal{http.StatusForbidden, "the request began at another origin"}
+		return &rejection{http.StatusForbidden, "the request is from another origin"}
 	}
 	if s.allows(r, owner) {
 		return nil
 	}
-	return &refusal{http.StatusUnauthorized, "this needs the token, which is in " + tokenFile +
-		" in the data folder, or in the file of --http-token-file: open the page with ?token=TOKEN once"}
+	return &rejection{http.StatusUnauthorized, "this needs the token, which is in " + tokenFile +
+		" in the data directory, or in the file of --http-token-file: open the page with ?token=TOKEN once"}
 }
 
 // allows reports whether a request has the token, or needs none.
@@ -72,11 +72,11 @@ func (s *Server) owned(r *http.Request) bool {
 	return s.hasCookie(r)
 }
 
-// safe reports whether a method changes nothing.
+// safe reports whether a method only reads.
 func safe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// foreign reports whether a browser says that the page of another origin asks. What the user typed or
-// followed shows a page to the user only.
+// foreign reports whether a page of another origin made the request, by the headers of the browser. A URL
+// that the user typed or followed is not foreign.
 func foreign(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -85,8 +85,8 @@ func foreign(r *http.Request) bool {
 	return !safe(r.Method) || r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }
 
-// knows reports whether the server goes by a request's Host. It may be any address: whose name is
-// rebound sends the name.
+// knows reports whether a request's Host is a name of the server, or any address: a rebound name is not
+// an address.
 func (s *Server) knows(host string) bool {
 	name := hostname(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -95,7 +95,7 @@ func (s *Server) knows(host string) bool {
 	return s.hosts[name]
 }
 
-// allowedHosts are the names that a server goes by.
+// allowedHosts returns the names of a server.
 func allowedHosts(a address, more []string) map[string]bool {
 	hosts := map[string]bool{"localhost": true}
 	if name, err := os.Hostname(); err == nil {
@@ -127,7 +127,7 @@ func (s *Server) welcome(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if !s.token.is(query.Get("token")) {
-		(&refusal{http.StatusUnauthorized, "this is not the token"}).write(w)
+		(&rejection{http.StatusUnauthorized, "this is not the token"}).write(w)
 		return true
 	}
 	http.SetCookie(w, s.newCookie())

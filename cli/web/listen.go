@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
-// address is where a server listens.
+// address is the address of a server.
 type address struct {
 	path       string // of a Unix socket, else empty
 	host, port string
@@ -63,7 +63,7 @@ func listen(a address) (net.Listener, error) {
 	return ln, nil
 }
 
-// listenUnix binds a socket that only its owner can open, in place of a stale one.
+// listenUnix binds a socket that only its owner can open, and replaces a stale one.
 func listenUnix(path string) (net.Listener, error) {
 	if err := checkStale(path); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func listenUnix(path string) (net.Listener, error) {
 	return datadir.ListenUnix(path, dir, nil)
 }
 
-// checkStale fails if there is something at the path of a socket, unless nobody listens there.
+// checkStale fails if the path of a socket exists, unless it is a socket without a listener.
 func checkStale(path string) error {
 	fi, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -86,7 +86,7 @@ func checkStale(path string) error {
 		return err
 	}
 	if fi.Mode().Type() != os.ModeSocket {
-		return errors.New("something else is there: move it away")
+		return errors.New("the path exists and is not a socket: move it away")
 	}
 	c, err := net.DialTimeout("unix", path, time.Second)
 	if err == nil {
@@ -99,10 +99,10 @@ func checkStale(path string) error {
 	return nil
 }
 
-// sendBuffer bounds what the system keeps for a client that does not read, in bytes.
+// sendBuffer bounds the unread bytes of a client in the kernel.
 const sendBuffer = 64 << 10
 
-// limitedListener closes the connections that are too many, from one address or in all.
+// limitedListener closes connections above the limit, of one address or of all.
 type limitedListener struct {
 	net.Listener
 	conns *quota.Shared[netip.Addr]

@@ -34,14 +34,13 @@ const (
 type Config struct {
 	// Listen is ADDR:PORT or unix:PATH.
 	Listen string
-	// Hosts are further names that the server goes by, besides those of loopback, its address
-	// and the machine's name.
+	// Hosts are names of the server in addition to loopback, its address and the machine's name.
 	Hosts []string
 	// TokenFile has the token. If it is empty, Data has a file http-token, which is made.
 	TokenFile string
-	// Data is the data folder.
+	// Data is the data directory.
 	Data string
-	// Log receives refused requests at level debug. Nil means no log.
+	// Log receives rejected requests at level debug. Nil means no log.
 	Log *slog.Logger
 }
 
@@ -122,8 +121,8 @@ func (s *Server) HandleOwner(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, ownerOnly{h})
 }
 
-// HandleOpen answers requests that match a pattern. They need no token, and come by any name: h
-// changes nothing, and tells nothing that a stranger may not know.
+// HandleOpen answers requests that match a pattern, without a token and with any Host. h must only read,
+// and its answer must be public.
 func (s *Server) HandleOpen(pattern string, h http.Handler) { s.open.Handle(pattern, h) }
 
 // Serve answers clients, and blocks until [Server.Close].
@@ -134,7 +133,7 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Close ends the streams, waits a moment for other answers under way, and closes the socket.
+// Close ends the streams, waits up to a second for running answers, and closes the socket.
 // Without a Serve before it, it only closes the socket.
 func (s *Server) Close() error {
 	s.close()
@@ -150,7 +149,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// URL is where the page is, without the token. It is the path of a Unix socket.
+// URL is the address of the page, without the token. It is the path of a Unix socket.
 func (s *Server) URL() string {
 	if s.addr.unix() {
 		return s.cfg.Listen
@@ -158,13 +157,13 @@ func (s *Server) URL() string {
 	return "http://" + s.ln.Addr().String() + "/"
 }
 
-// TokenFile is where the token is, empty on a Unix socket.
+// TokenFile is the path of the token file, empty on a Unix socket.
 func (s *Server) TokenFile() string { return s.token.file }
 
 // ownerOnly marks a handler that only the owner may call.
 type ownerOnly struct{ http.Handler }
 
-// serve checks a request, and has its handler answer.
+// serve checks a request and calls its handler.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	w = s.deadlines(w)
@@ -178,7 +177,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if refused := s.check(r, owner); refused != nil {
-		s.cfg.Log.Debug("http request refused", "remote", r.RemoteAddr, "path", r.URL.Path, "reason", refused.text)
+		s.cfg.Log.Debug("http request rejected", "remote", r.RemoteAddr, "path", r.URL.Path, "reason", refused.text)
 		refused.write(w)
 		return
 	}
@@ -190,11 +189,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the request's body cannot be read: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.mux.ServeHTTP(w, r) // not h, which lacks the pattern's wildcards
+	s.mux.ServeHTTP(w, r) // not h, which does not have the pattern's wildcards
 }
 
-// readBody reads a request's body while its time runs, and then stops the time: the handler may answer
-// for long.
+// readBody reads a request's body within the read timeout, and then ends the timeout: the handler may take
+// longer.
 func readBody(w http.ResponseWriter, r *http.Request) error {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -204,7 +203,7 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 	return http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
-// deadlineWriter gives each write its own time.
+// deadlineWriter sets a deadline for each write.
 type deadlineWriter struct {
 	http.ResponseWriter
 	timeout time.Duration
@@ -229,7 +228,7 @@ func (w *deadlineWriter) Write(b []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// remoteHost is whom a request counts for. All that come through a Unix socket count for one.
+// remoteHost returns the address that a request is charged to, the zero address for all Unix sockets.
 func remoteHost(addr string) netip.Addr {
 	a, err := netip.ParseAddrPort(strings.TrimSpace(addr))
 	if err != nil {

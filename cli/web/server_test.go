@@ -197,8 +197,8 @@ type fakeListener struct{ net.Listener }
 
 func (fakeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4zero, Port: 8080} }
 
-// A page whose name was made to mean this machine, after its browser had loaded it, gets nothing.
-func TestHostIsRefused(t *testing.T) {
+// TestUnknownHostRejected sends the name of a page that was rebound to this machine.
+func TestUnknownHostRejected(t *testing.T) {
 	t.Parallel()
 	_, ask := serve(t, Config{Listen: "127.0.0.1:0", Hosts: []string{"Node7.example.org"}})
 	for host, want := range map[string]int{
@@ -216,8 +216,8 @@ func TestHostIsRefused(t *testing.T) {
 	}
 }
 
-// What another site has a browser do is refused, but a link to the page may be followed.
-func TestOtherOriginsAreRefused(t *testing.T) {
+// TestOtherOriginRejected checks requests of another site: only a link to the page is answered.
+func TestOtherOriginRejected(t *testing.T) {
 	t.Parallel()
 	s, ask := serve(t, Config{Listen: "127.0.0.1:0"})
 	bearer := "Bearer " + s.token.text
@@ -299,7 +299,7 @@ func TestListenFails(t *testing.T) {
 	}
 	for listen, want := range map[string]string{
 		taken.Addr().String(): "another program listens on " + taken.Addr().String() + " already",
-		"unix:" + file:        "something else is there",
+		"unix:" + file:        "is not a socket",
 		"unix:" + socket:      "another program listens there already",
 		"8080":                "want ADDR:PORT",
 		"unix:":               "want unix:PATH",
@@ -312,7 +312,7 @@ func TestListenFails(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	// A socket that a program has left in its place is in nobody's way.
+	// A stale socket is replaced.
 	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		t.Fatal(err)

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// A stream sends what has changed each second, and something after a while in any case, so that
-// neither end takes the other for dead.
+// A stream sends changes each second, and an event after 15 seconds in any case, so that both ends
+// notice a lost connection.
 const (
 	eventEvery = time.Second
 	sendAnyway = 15 * time.Second
 )
 
-// maxDetail bounds the name of what a client wants the details of, in bytes.
+// maxDetail bounds the query parameter detail, in bytes.
 const maxDetail = 256
 
-// HandleStream answers a pattern with server-sent events. The first one, hello, says whether the client
-// may change something: {"owner":bool}. The others are what snapshot returns, as JSON; clients without the token
-// get what public makes of that. detail is the query parameter of that name; the event has more of it. snapshot is
-// called once a second at most for each detail, however many clients there are.
+// HandleStream answers a pattern with server-sent events. The first one, hello, reports whether the client
+// may make changes: {"owner":bool}. The next ones are snapshots as JSON, passed through public for clients without
+// the token. detail is the query parameter of that name: the event has details of that subject. snapshot is
+// called at most once a second for each detail, for all clients together.
 func (s *Server) HandleStream(pattern string, snapshot func(detail string) any, public func(json string) string) {
 	f := &feed{snapshot: snapshot, public: public, every: s.every, last: map[string]*event{}}
 	s.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.stream(w, r, f) }))
@@ -60,7 +60,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
 	for {
 		if b := f.now(detail, owner); !bytes.Equal(b, sent) || time.Since(at) > sendAnyway {
 			if send(b) != nil {
-				return // it is gone, or reads nothing
+				return // the client left, or does not read
 			}
 			sent, at = b, time.Now()
 		}
@@ -77,7 +77,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, f *feed) {
 	}
 }
 
-// feed makes the events that all clients of a stream share.
+// feed makes the events of a stream, for all clients.
 type feed struct {
 	snapshot func(detail string) any
 	public   func(json string) string

@@ -46,7 +46,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// Browsers that never read are dropped, and keep neither a stream nor a goroutine. One that reads goes on.
+// TestReaderThatNeverReads checks that a client that does not read is dropped, and another one is not.
 func TestReaderThatNeverReads(t *testing.T) {
 	var n atomic.Int64
 	big := strings.Repeat("x", 64<<10)
@@ -76,14 +76,13 @@ func TestReaderThatNeverReads(t *testing.T) {
 	eventually(t, "readers that never read to be dropped", func() bool { return s.streams.Used() == 1 })
 	eventually(t, "their goroutines to end", func() bool { return runtime.NumGoroutine() <= before+5 })
 	at := n.Load()
-	eventually(t, "the one that reads to go on", func() bool { return n.Load() > at+5 })
+	eventually(t, "the other client to continue", func() bool { return n.Load() > at+5 })
 	s.Close()
 	if lines := <-goodReads; lines < 10 {
 		t.Errorf("the one that reads got %d lines", lines)
 	}
 }
 
-// All clients share what is made once, and too many are turned away.
 func TestStreamsAreBounded(t *testing.T) {
 	var made, asked atomic.Int64
 	_, open := startStream(t, time.Hour, func(detail string) any {
@@ -105,7 +104,7 @@ func TestStreamsAreBounded(t *testing.T) {
 			got = append(got, lines.Text())
 		}
 		if text := strings.Join(got, "|"); text != `event: hello|data: {"owner":false}||data: "THE SAME"|` {
-			t.Fatalf("the stream began with %s", text)
+			t.Fatalf("the stream started with %s", text)
 		}
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(open()), nil)
@@ -117,7 +116,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// TestStreamWithToken checks that only a client with the token gets what the snapshot has.
+// TestStreamWithToken checks that only a client with the token receives the snapshot unchanged.
 func TestStreamWithToken(t *testing.T) {
 	s, _ := startStream(t, time.Hour, func(detail string) any { return "id of " + detail })
 	for token, want := range map[string]string{"": `data: "ID OF X"`, s.token.text: `data: "id of x"`} {
@@ -136,7 +135,6 @@ func TestStreamWithToken(t *testing.T) {
 	}
 }
 
-// What has not changed is not sent again.
 func TestStreamSendsChanges(t *testing.T) {
 	var n atomic.Int64
 	_, open := startStream(t, 5*time.Millisecond, func(string) any { return n.Add(1) / 10 })

@@ -11,20 +11,20 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
-// tokenFile is the name of the token's file in the data folder.
+// tokenFile is the name of the token's file in the data directory.
 const tokenFile = "http-token"
 
-// minToken is the length of the shortest token, in bytes: one that nobody guesses.
+// minToken is the length of the shortest token, in bytes.
 const minToken = 16
 
-// token is the secret of those who may change something.
+// token is the secret that authorizes requests that change state.
 type token struct {
 	file string
 	sum  [sha256.Size]byte
 	text string
 }
 
-// loadToken reads the token of a file, or else that of the data folder, which it makes if there is
+// loadToken reads the token of a file, by default of the data directory, where it makes one if there is
 // none.
 func loadToken(file, data string) (token, error) {
 	var b []byte
@@ -45,7 +45,7 @@ func loadToken(file, data string) (token, error) {
 	return token{file: file, sum: sha256.Sum256([]byte(text)), text: text}, nil
 }
 
-// is reports whether text is the token, in a time that does not depend on how much of it is right.
+// is reports whether text is the token, in constant time.
 func (t *token) is(text string) bool {
 	if t.text == "" || text == "" {
 		return false
