@@ -10,7 +10,8 @@ import (
 type interest uint8
 
 const (
-	noInterest interest = iota
+	notSent interest = iota
+	noInterest
 	shareInterest
 	allInterest
 )
@@ -30,7 +31,7 @@ func (s *State) interestIn(p *peer) interest {
 
 // sendWant subscribes to what the node wants a peer to announce.
 func (s *State) sendWant(p *peer) {
-	p.interestSent, p.interest = true, s.interestIn(p)
+	p.interest = s.interestIn(p)
 	var rs []proto.Range
 	switch p.interest {
 	case allInterest:
@@ -51,7 +52,7 @@ func (s *State) updateInterest(l *link) {
 
 // interestChanged subscribes anew at a peer, if the node's interest has changed.
 func (s *State) interestChanged(p *peer) {
-	if p.interestSent && p.interest != s.interestIn(p) {
+	if p.interest != notSent && p.interest != s.interestIn(p) {
 		s.sendWant(p)
 		s.wake(p)
 	}
@@ -64,7 +65,7 @@ func (s *State) sendShare() {
 		return
 	}
 	for _, p := range s.peers {
-		if p.interestSent && p.interest == shareInterest {
+		if p.interest == shareInterest {
 			s.sendWant(p)
 		}
 	}

@@ -14,57 +14,56 @@ import (
 // peer is a joined node: one with an open control stream.
 type peer struct {
 	Node
-	conduct.Peer
-	node     *roster.Node
-	shared   int    // parts of its cluster's name that it shares with the own: 0 if it is of another site
-	local    bool   // of the own cluster; others are remote peers
-	level    *level // the outermost group that what comes from a remote peer enters
-	link     *link  // to a remote peer's group beside that
-	matched  bool   // a local peer, or a remote one whose share overlaps the node's
-	position int    // the node's, in the order of its group at the link
-	ready    bool   // listed in State.ready
-	idle     bool   // there was nothing to request of it, and it announced nothing since
-
-	avail.Offers
-	box          avail.Outbox
-	deferred     map[int]time.Time // the time from when a piece may be requested of it
-	interest     interest          // that the node sent
-	interestSent bool
-
-	// The requests of it.
-	ahead   int    // pieces that are claimed for it, and wait for other members' claims or for room
-	current *fetch // what is requested next, unless that went to another
-	pipe    flow.Pipe
-
+	node   *roster.Node
 	member *assign.Member // nil if it is not a host of the plan
+	place
+	conduct.Peer
+	avail.Offers
+	box      avail.Outbox
+	interest interest // that the node sent
+	pipe     flow.Pipe
+	pull
 
-	// Round trip and sign of life.
-	joinedAt  time.Time
-	pingSent  time.Time
-	stealSent time.Time // when it was last asked for slow pieces
+	joinedAt, pingSent time.Time
+}
+
+// place is the relation of a peer to the groups of the node.
+type place struct {
+	shared   int    // parts of its cluster's name that it shares with the node's: 0 if it is of another site
+	local    bool   // of the own cluster; else it is remote
+	level    *level // the outermost group that pieces of a remote peer enter
+	link     *link  // from there to a remote peer's group
+	matched  bool   // the node requests of it: a local peer, or a remote one whose share overlaps the node's
+	position int    // of the node, in the order of its group at the link
+}
+
+// pull is the state of the requests to a peer.
+type pull struct {
+	ready     bool              // listed in sessions
+	idle      bool              // there was no piece to request, and it announced none since
+	ahead     int               // pieces that are claimed for it, and wait for other members' claims or for room
+	current   *fetch            // requested next, unless another peer has got it
+	deferred  map[int]time.Time // pieces that are not requested before a time
+	stealSent time.Time         // last request for its slow pieces
 }
 
 func (s *State) newPeer(nd Node, n *roster.Node) *peer {
-	p := &peer{
-		Node:     nd,
-		node:     n,
-		shared:   proto.SharedParts(nd.Cluster, s.cfg.Cluster),
-		joinedAt: s.now,
-		Offers:   avail.NewOffers(s.layout.Count),
-		deferred: map[int]time.Time{},
-	}
-	p.Peer = conduct.NewPeer(&s.t.Rules, n.Record, p.near(), s.now)
-	var home *avail.Counts
-	if l := s.home(p); l != nil {
-		home = &l.Counts
-	}
-	p.box = avail.NewOutbox(p.ID, &p.Offers, home, s.layout.Count)
+	count := s.layout.Count
+	p := &peer{Node: nd, node: n, joinedAt: s.now, Offers: avail.NewOffers(count)}
+	p.deferred = map[int]time.Time{}
+	p.shared = proto.SharedParts(nd.Cluster, s.cfg.Cluster)
 	p.local = p.shared == len(s.levels)
 	p.matched = p.local
+	p.Peer = conduct.NewPeer(&s.t.Rules, n.Record, p.near(), s.now)
 	p.pipe = flow.Pipe{Limits: &s.t.Limits, External: p.External, Near: p.near()}
 	if s.layout.Whole {
 		p.pipe.Size = s.layout.Size
 	}
+	var home *avail.Counts
+	if l := s.home(p); l != nil {
+		home = &l.Counts
+	}
+	p.box = avail.NewOutbox(p.ID, &p.Offers, home, count)
 	if !p.local {
 		p.level = s.levels[p.shared]
 		p.link = p.level.linkTo(proto.ClusterGroup(p.Cluster, p.shared+1), &s.t.Limits)
