@@ -32,25 +32,3 @@ func (b bitset) count() (n int) {
 	}
 	return n
 }
-
-// all returns what is in the set, in ascending order.
-func (b bitset) all() []int {
-	var all []int
-	for w := range b {
-		for word := b[w].Load(); word != 0; word &= word - 1 {
-			all = append(all, w*64+bits.TrailingZeros64(word))
-		}
-	}
-	return all
-}
-
-// takeAll empties the set and returns what was in it, in ascending order.
-func (b bitset) takeAll() []int {
-	var all []int
-	for w := range b {
-		for word := b[w].Swap(0); word != 0; word &= word - 1 {
-			all = append(all, w*64+bits.TrailingZeros64(word))
-		}
-	}
-	return all
-}

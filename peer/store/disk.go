@@ -245,12 +245,7 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 }
 
 // setDirty records that the next flush has to cover a piece.
-func (d *Disk) setDirty(piece int) {
-	first, after := d.tree.layout.pieceFiles(d.m, piece)
-	for file := first; file < after; file++ {
-		d.files.update(file, func(f *fileRecord) { f.dirty = true })
-	}
-}
+func (d *Disk) setDirty(piece int) { d.files.setDirty(d.tree.layout.pieceFiles(d.m, piece)) }
 
 // Forget implements [Store]. If a file of the piece is missing, all pieces of that file
 // are missing until it is created again, but the journal keeps them: what is missing may be

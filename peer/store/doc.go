@@ -25,7 +25,8 @@
 // Each transfer has a state directory with one file, the journal. A piece is written
 // before its record is appended. Therefore:
 //
-//   - A file is stamped when it is closed, and when all of it is verified and flushed: the
+//   - Each file has a record with a state, see fileState. It is stamped when it is closed, and
+//     when all of it is verified and flushed: the
 //     journal has its inode number and the time of its last change, which no program can
 //     set. Pieces of a file that differs from its stamp are doubtful: they are likely there,
 //     but have to be hashed again. So is every piece of the files that were being written when

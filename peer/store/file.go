@@ -95,6 +95,15 @@ func (t *table) happened(i int, e fileEvent) {
 	t.files[i].state = t.files[i].state.next(e)
 }
 
+// setDirty records that the next flush has to cover the files from first to before after.
+func (t *table) setDirty(first, after int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := first; i < after; i++ {
+		t.files[i].dirty = true
+	}
+}
+
 // wrote records that a file was written to.
 func (t *table) wrote(i int) {
 	t.mu.Lock()
