@@ -170,14 +170,12 @@ func (s *Session) Close() error {
 	return err
 }
 
-// Drain closes the session of a command that is done. It first waits for other
-// commands that use a node of this one, until ctx ends.
-func (s *Session) Drain(ctx context.Context, a *command.App) error {
+// Drain waits for other commands that use a node of this one, until ctx ends. Close must follow.
+func (s *Session) Drain(ctx context.Context, a *command.App) {
 	s.Client.Close()
 	if s.Own != nil {
 		s.Own.drain(ctx, func() { a.Note("waiting for other commands that use this node; Ctrl-C ends them") })
 	}
-	return s.Close()
 }
 
 // Cleanup runs f, even after an interrupt has ended ctx.

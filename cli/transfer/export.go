@@ -125,7 +125,7 @@ func saveTorrent(a *command.App, out *outFile, t *metainfo.Torrent, st peer.Stat
 // writeTorrent writes the torrent file of a seed, and notes entries that BitTorrent clients do not get. It does
 // nothing without --torrent.
 func writeTorrent(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status, f *seedFlags) error {
-	if !f.torrent && f.torrentFile.path == "" {
+	if !f.Torrent {
 		return nil
 	}
 	link, err := proto.ParseLink(st.Link)

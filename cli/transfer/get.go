@@ -55,12 +55,11 @@ const getExample = `  mob get "$LINK" -o big.tar
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
   mob get "$LINK" -o models --reuse --json`
 
-// getFlags are the flags of get.
+// getFlags are the flags of get. Some are fields of its request.
 type getFlags struct {
+	control.GetRequest
 	node  daemon.Flags
 	out   string
-	reuse bool
-	bits  bool
 	stay  bool
 	quiet bool
 	set   *pflag.FlagSet
@@ -78,13 +77,13 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.set = fl
 	f.node.Add(a, fl)
 	fl.StringVarP(&f.out, "output", "o", "", "file or directory to create")
-	fl.BoolVar(&f.reuse, "reuse", false, "keep existing files at PATH")
-	fl.BoolVar(&f.bits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
+	fl.BoolVar(&f.Reuse, "reuse", false, "keep existing files at PATH")
+	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
-func (f *getFlags) run(ctx context.Context, a *command.App, args []string) error {
+func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
 	if err := checkPath(f.set, "output"); err != nil {
 		return err
 	}
@@ -92,68 +91,65 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) error
 	if err != nil {
 		return err
 	}
-	link, info, err := f.parse(text)
+	link, err := f.parse(text)
 	if err != nil {
 		return err
 	}
-	path, err := destination(f.out, link)
-	if err != nil {
+	f.Link = link.String()
+	if f.Path, err = destination(f.out, link); err != nil {
 		return err
 	}
 	s, err := daemon.DialOrRun(ctx, a, &f.node)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	if s.Info.UID != os.Getuid() && os.Getuid() != 0 {
 		// Directories that the daemon makes would not be this user's.
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return errors.Join(err, s.Close())
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
+			return err
 		}
 	}
-	req := control.GetRequest{Link: link.String(), Path: path}
-	req.Reuse, req.SpecialBits, req.Torrent = f.reuse, f.bits, info
-	st, err := fetch(ctx, a, s, req, f.quiet)
+	st, err := fetch(ctx, a, s, f.GetRequest, f.quiet)
 	if err != nil {
-		return errors.Join(explainExists(err, path, link), s.Close())
+		return explainExists(err, f.Path, link)
 	}
 	if err := s.Flush(ctx, st.ID); err != nil {
-		return errors.Join(err, s.Close())
+		return err
 	}
-	if err := printReceipt(a, st); err != nil {
-		return errors.Join(err, s.Close())
-	}
-	if s.Own == nil {
-		return s.Close()
+	if err := printReceipt(a, st); err != nil || s.Own == nil {
+		return err
 	}
 	if f.stay {
 		a.Note("serving %s until Ctrl-C", st.Name)
 		<-ctx.Done()
-		return errors.Join(ctx.Err(), s.Close())
+		return ctx.Err()
 	}
 	a.Note("serving ends with this command: to serve on, give --stay or run mobd")
-	return s.Drain(ctx, a)
+	s.Drain(ctx, a)
+	return nil
 }
 
-// parse returns the link of an argument, with the trackers of --tracker added. Of
-// a torrent file it returns the info dictionary too.
-func (f *getFlags) parse(text string) (link *proto.Link, info []byte, err error) {
+// parse returns the link of an argument, with the trackers of --tracker added. The info dictionary of a torrent file
+// goes into the request.
+func (f *getFlags) parse(text string) (link *proto.Link, err error) {
 	trackers, err := daemon.ParseTrackers(f.node.Trackers)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if fi, err := os.Stat(text); err == nil && fi.Mode().IsRegular() {
 		m, err := daemon.ReadTorrent(text)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		link, info = daemon.TorrentLink(m), m.Info
+		link, f.Torrent = daemon.TorrentLink(m), m.Info
 	} else {
 		link, err = proto.ParseLink(text)
 		if err != nil && strings.HasSuffix(text, ".torrent") {
 			err = fmt.Errorf("%s does not exist", text)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	for _, t := range trackers {
@@ -161,7 +157,7 @@ func (f *getFlags) parse(text string) (link *proto.Link, info []byte, err error)
 			link.Trackers = append(link.Trackers, t)
 		}
 	}
-	return link, info, nil
+	return link, nil
 }
 
 // destination returns the absolute path of the content to create.

@@ -106,8 +106,8 @@ func runSbcast(ctx context.Context, a *command.App, src, dest string, f *sbcastF
 	if dest, err = filepath.Abs(dest); err != nil {
 		return err
 	}
-	req, err := (&seedFlags{node: f.node}).request(src)
-	if err != nil {
+	seed := seedFlags{node: f.node}
+	if err := seed.check(src); err != nil {
 		return command.Usagef("%w", err)
 	}
 	s, err := daemon.OwnSession(ctx, a, &f.node, func(*control.Client) bool { return true })
@@ -115,9 +115,9 @@ func runSbcast(ctx context.Context, a *command.App, src, dest string, f *sbcastF
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	_, err = s.Transfer(ctx, req.Path)
+	_, err = s.Transfer(ctx, seed.Path)
 	known := err == nil
-	st, _, err := hashContent(ctx, a, s, req, f.verbose == 0)
+	st, _, err := hashContent(ctx, a, s, seed.SeedRequest, f.verbose == 0)
 	if err != nil {
 		return err
 	}

@@ -77,8 +77,7 @@ func newSeed(a *command.App) *cobra.Command {
 
 func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
 	path := args[0]
-	req, err := f.request(path)
-	if err != nil {
+	if err := f.check(path); err != nil {
 		return command.Usagef("%w", err)
 	}
 	if err := checkPath(f.set, "torrent-file"); err != nil {
@@ -87,13 +86,13 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if (f.plan == "") != (f.topology == "") {
 		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
 	}
-	if err := checkSeedable(path, req.Path); err != nil {
+	if err := checkSeedable(path, f.Path); err != nil {
 		return err
 	}
 	if err := a.CheckOut(); err != nil {
 		return err
 	}
-	if err := f.checkTorrentFile(a.Env, req.Path); err != nil { // before hours of hashing
+	if err := f.checkTorrentFile(a.Env, f.Path); err != nil { // before hours of hashing
 		return err
 	}
 	topology, network, err := f.readNetwork()
@@ -106,14 +105,14 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if network != nil {
-		if req.Plan, err = f.makePlan(topology, network, &s.Info); err != nil {
+		if f.Plan, err = f.makePlan(topology, network, &s.Info); err != nil {
 			return err
 		}
 	}
-	if f.wait > 0 && len(req.Trackers)+len(s.Info.Trackers) == 0 {
+	if f.wait > 0 && len(f.Trackers)+len(s.Info.Trackers) == 0 {
 		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
-	st, skipped, err := hashContent(ctx, a, s, req, f.quiet)
+	st, skipped, err := hashContent(ctx, a, s, f.SeedRequest, f.quiet)
 	if err != nil {
 		return err
 	}

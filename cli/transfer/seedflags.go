@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -26,17 +27,14 @@ const strategyK = 192
 // codedAuto is the value of --coded without a number.
 const codedAuto = "auto"
 
-// seedFlags are the flags of seed.
+// seedFlags are the flags of seed. Many are fields of its request.
 type seedFlags struct {
+	control.SeedRequest
 	node        daemon.Flags
 	wait        int
 	pieces      string
 	quiet       bool
-	followLinks bool
-	skip        bool   // what may not be read
 	coded       string // "", codedAuto, or k
-	strategy    string // a kind of permutation gossip, or empty
-	torrent     bool
 	torrentFile outFile
 	plan        string // an algorithm, or empty
 	topology    string
@@ -54,12 +52,12 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.Lookup("coded").NoOptDefVal = codedAuto
 	fl.StringVar(&f.plan, "plan", "",
 		"follow a plan for --topology, made by an `algorithm`: "+strings.Join(plan.Algorithms(), ", "))
-	fl.StringVar(&f.strategy, "strategy", "",
+	fl.StringVar(&f.Strategy, "strategy", "",
 		"push coded blocks by permutations, within one cluster: "+strings.Join(proto.StrategyNames(), ", "))
-	fl.BoolVar(&f.followLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
-	fl.BoolVar(&f.skip, "skip-unreadable", false, "leave out files and directories that cannot be read")
+	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
+	fl.BoolVar(&f.SkipUnreadable, "skip-unreadable", false, "leave out files and directories that cannot be read")
 	fl.StringVar(&f.topology, "topology", "", "TOPOLOGY.toml that --plan plans for")
-	fl.BoolVar(&f.torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
+	fl.BoolVar(&f.Torrent, "torrent", false, "offer the content to BitTorrent clients too, with the same link")
 	f.torrentFile.flag = "--torrent-file"
 	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
 	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
@@ -67,46 +65,33 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
-// request checks the flags.
-func (f *seedFlags) request(path string) (req control.SeedRequest, err error) {
-	req.FollowLinks, req.SkipUnreadable = f.followLinks, f.skip
-	req.Path, err = filepath.Abs(path)
-	if err != nil {
-		return req, err
+// check checks the flags, and completes the request.
+func (f *seedFlags) check(path string) (err error) {
+	if f.Path, err = filepath.Abs(path); err != nil {
+		return err
 	}
 	trackers, err := daemon.ParseTrackers(f.node.Trackers)
 	if err != nil {
-		return req, err
+		return err
 	}
 	for _, t := range trackers {
-		req.Trackers = append(req.Trackers, t.String())
+		f.Trackers = append(f.Trackers, t.String())
 	}
-	if err := f.setTorrent(&req); err != nil {
-		return req, err
+	f.Torrent, f.Announce = f.Torrent || f.torrentFile.path != "", f.node.BTTrackers
+	if len(f.Announce) > 0 && !f.Torrent {
+		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
 	}
-	if err := f.setCoding(&req); err != nil {
-		return req, err
-	}
-	if err := f.checkPlan(); err != nil {
-		return req, err
+	if err := errors.Join(f.checkCoding(), f.checkPlan()); err != nil {
+		return err
 	}
 	if f.pieces == "" {
-		return req, nil
+		return nil
 	}
 	n, err := humanize.ParseBytes(f.pieces)
 	if err != nil || n < proto.MinPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
-		return req, fmt.Errorf("--piece-length %q is not a power of two from 16KiB to 16MiB", f.pieces)
+		return fmt.Errorf("--piece-length %q is not a power of two from 16KiB to 16MiB", f.pieces)
 	}
-	req.PieceLength = uint32(n)
-	return req, nil
-}
-
-// setTorrent sets what is for BitTorrent clients.
-func (f *seedFlags) setTorrent(req *control.SeedRequest) error {
-	req.Torrent, req.Announce = f.torrent || f.torrentFile.path != "", f.node.BTTrackers
-	if len(req.Announce) > 0 && !req.Torrent {
-		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
-	}
+	f.PieceLength = uint32(n)
 	return nil
 }
 
@@ -121,27 +106,23 @@ func (f *seedFlags) checkTorrentFile(env *command.Env, path string) error {
 	return nil
 }
 
-// setCoding sets how the content is coded.
-func (f *seedFlags) setCoding(req *control.SeedRequest) (err error) {
-	req.Coded, err = parseCoded(f.coded)
-	if err != nil {
+// checkCoding checks the flags of coded transfers, and completes the request.
+func (f *seedFlags) checkCoding() (err error) {
+	if f.Coded, err = parseCoded(f.coded); err != nil {
 		return err
 	}
-	if _, err := proto.ParseStrategy(f.strategy); err != nil {
+	if _, err := proto.ParseStrategy(f.Strategy); err != nil {
 		return fmt.Errorf("--strategy: %w", err)
 	}
-	req.Strategy = f.strategy
-	if req.Strategy != "" && req.Coded == 0 {
-		req.Coded = strategyK
-	}
-	if req.Coded == 0 || !req.Torrent {
-		return nil
-	}
 	flag := "--coded"
-	if f.strategy != "" {
+	if f.Strategy != "" {
 		flag = "--strategy"
+		f.Coded = cmp.Or(f.Coded, strategyK)
 	}
-	return fmt.Errorf("%s and --torrent are mutually exclusive: BitTorrent clients cannot read coded blocks", flag)
+	if f.Coded != 0 && f.Torrent {
+		return fmt.Errorf("%s and --torrent are mutually exclusive: BitTorrent clients cannot read coded blocks", flag)
+	}
+	return nil
 }
 
 // checkPlan checks the algorithm.
@@ -149,7 +130,7 @@ func (f *seedFlags) checkPlan() error {
 	switch {
 	case f.plan == "":
 		return nil
-	case f.coded != "" || f.strategy != "":
+	case f.coded != "" || f.Strategy != "":
 		return errors.New("--plan excludes --coded and --strategy: a transfer is planned or coded")
 	}
 	if err := plan.CheckAlgorithm(f.plan); err != nil {
