@@ -132,7 +132,7 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 	}
 	spool, err := humanize.ParseBytes(f.spool)
 	if err != nil || spool > math.MaxInt64 {
-		return 0, fmt.Errorf("--spool %q: want a size such as 10GB", f.spool)
+		return 0, fmt.Errorf("--spool %q: must be a size such as 10GB", f.spool)
 	}
 	f.Spool = int64(spool)
 	if f.Shell, err = splitCommand(f.shell); err != nil {
@@ -245,7 +245,7 @@ func parseMin(text string, n int) (int, error) {
 	if number, ok := strings.CutSuffix(text, "%"); ok {
 		share, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(share > 0 && share <= 100) {
-			return 0, errors.New("want more than 0% and at most 100%")
+			return 0, errors.New("must be more than 0% and at most 100%")
 		}
 		const rounding = 1e-9 // 99.9 % of 1000 are 999
 		return max(1, int(math.Ceil(share*float64(n)/100-rounding))), nil
@@ -253,9 +253,9 @@ func parseMin(text string, n int) (int, error) {
 	least, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		return 0, errors.New("want a number of hosts, or a percentage such as 95%")
+		return 0, errors.New("must be a number of hosts, or a percentage such as 95%")
 	case least < 1 || least > n:
-		return 0, fmt.Errorf("want 1 to %d hosts", n)
+		return 0, fmt.Errorf("must be 1 to %d hosts", n)
 	}
 	return least, nil
 }

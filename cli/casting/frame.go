@@ -210,7 +210,7 @@ func (f frame) Picture(width int) []string {
 // phaseLine returns the start of the line of a phase.
 func phaseLine(phase string, hosts int) string { return fmt.Sprintf("  %-9s %5d  ", phase, hosts) }
 
-// head says what is sent to how many.
+// head formats the source and the number of hosts.
 func (f frame) head() string {
 	text := f.name
 	switch s := f.source; {

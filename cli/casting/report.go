@@ -153,7 +153,7 @@ func (r *report) printClusters(t term.TextWriter) {
 	}
 }
 
-// copies says how often the content came, if its size is known.
+// copies formats the number of copies received, if the size is known.
 func (r *report) copies(bytes int64) string {
 	if r.Bytes <= 0 {
 		return ""

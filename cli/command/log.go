@@ -31,7 +31,7 @@ func ParseLogLevel(text string) (l slog.Level, err error) {
 		return logOff, nil
 	}
 	if err := l.UnmarshalText([]byte(text)); err != nil {
-		return 0, fmt.Errorf("unknown --log-level %q: want debug, info, warn, error or off", text)
+		return 0, fmt.Errorf("unknown --log-level %q: must be debug, info, warn, error or off", text)
 	}
 	return l, nil
 }

@@ -41,7 +41,7 @@ func (b *btFlags) config(trackers []string, log *slog.Logger) (*bittorrent.Confi
 	if b.upload != "" {
 		n, err := humanize.ParseBytes(b.upload)
 		if err != nil || n == 0 || n > math.MaxInt64 {
-			return nil, fmt.Errorf("--bt-upload %q: want a number of bytes such as 20MB", b.upload)
+			return nil, fmt.Errorf("--bt-upload %q: must be a number of bytes such as 20MB", b.upload)
 		}
 		cfg.Upload = int64(n)
 	}

@@ -60,13 +60,13 @@ func setFlag(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	if !isList {
 		values = []any{value}
 	} else if f.Value.Type() != "stringArray" {
-		return errors.New("want one value, not a list")
+		return errors.New("must be one value, not a list")
 	}
 	for _, v := range values {
 		switch v.(type) {
 		case string, bool, int64:
 		default:
-			return fmt.Errorf("want text, a number, true or false, not %v", v)
+			return fmt.Errorf("must be text, a number, true or false, not %v", v)
 		}
 		if err := flags.Set(f.Name, fmt.Sprint(v)); err != nil {
 			return err

@@ -46,7 +46,7 @@ type Daemon struct {
 	server *control.Server
 	socket net.Listener
 	served chan error // the result of Serve
-	health *health
+	health *Health
 }
 
 func start(cfg Config) (_ *Daemon, err error) {

@@ -22,8 +22,8 @@ const (
 	healthKeep = 200 * time.Millisecond
 )
 
-// health reports whether a node or a tracker works. Its methods may be called concurrently.
-type health struct {
+// Health reports whether a node or a tracker works. Its methods may be called concurrently.
+type Health struct {
 	probe func(context.Context) error // it may hang
 	ready atomic.Bool
 
@@ -39,10 +39,10 @@ type probing struct {
 }
 
 // NewHealth returns the health of a process that probe checks.
-func NewHealth(probe func(context.Context) error) *health { return &health{probe: probe} }
+func NewHealth(probe func(context.Context) error) *Health { return &Health{probe: probe} }
 
 // check reports why the node does not work, or that it does not answer before ctx ends.
-func (h *health) check(ctx context.Context) error {
+func (h *Health) check(ctx context.Context) error {
 	p := h.current()
 	select {
 	case <-p.done:
@@ -53,7 +53,7 @@ func (h *health) check(ctx context.Context) error {
 }
 
 // current returns the running probe, or a new one if the last was long ago.
-func (h *health) current() *probing {
+func (h *Health) current() *probing {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.last != nil {
@@ -76,7 +76,7 @@ func (h *health) current() *probing {
 }
 
 // Register adds metrics and health to the server of --http.
-func (h *health) Register(s *web.Server, c prometheus.Collector) {
+func (h *Health) Register(s *web.Server, c prometheus.Collector) {
 	s.Handle("GET /metrics", metrics.NewHandler(c))
 	s.HandleOpen("GET /healthz", http.HandlerFunc(h.healthz))
 	s.HandleOpen("GET /readyz", http.HandlerFunc(h.readyz))
@@ -86,14 +86,14 @@ func (h *health) Register(s *web.Server, c prometheus.Collector) {
 var errNotReady = errors.New("it is starting or shutting down")
 
 // healthz reports whether the process works.
-func (h *health) healthz(w http.ResponseWriter, r *http.Request) {
+func (h *Health) healthz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	answerHealth(w, h.check(ctx))
 }
 
 // readyz reports whether the process serves.
-func (h *health) readyz(w http.ResponseWriter, r *http.Request) {
+func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
 	if !h.ready.Load() {
 		answerHealth(w, errNotReady)
 		return

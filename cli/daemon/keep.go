@@ -22,7 +22,7 @@ type keepTable struct{ keep peer.Keep }
 func (k *keepTable) readTable(value any) error {
 	table, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("want lines such as for = \"30d\", not %v", value)
+		return fmt.Errorf("must have lines such as for = \"30d\", not %v", value)
 	}
 	k.keep = peer.Keep{}
 	for _, key := range slices.Sorted(maps.Keys(table)) {
@@ -45,14 +45,14 @@ func (k *keepTable) set(key string, value any) (err error) {
 		k.keep.Disk, err = parseKeepDisk(text)
 	case "delete":
 		if k.keep.Delete, isText = value.(bool); !isText {
-			return fmt.Errorf("want true or false, not %v", value)
+			return fmt.Errorf("must be true or false, not %v", value)
 		}
 		return nil
 	default:
 		return errors.New("no such key: there are for, disk and delete")
 	}
 	if err != nil || !isText {
-		return fmt.Errorf("%v: want text such as %s", value, map[string]string{"for": `"30d" or "12h"`, "disk": `"500GB"`}[key])
+		return fmt.Errorf("%v: must be text such as %s", value, map[string]string{"for": `"30d" or "12h"`, "disk": `"500GB"`}[key])
 	}
 	return nil
 }

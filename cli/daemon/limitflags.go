@@ -64,7 +64,7 @@ func (l *LimitFlags) readTable(value any) error {
 	for i, v := range list {
 		entry, ok := v.(map[string]any)
 		if !ok {
-			return fmt.Errorf("want [[limit]] and lines such as wan-down = \"20MB\", not %v", v)
+			return fmt.Errorf("must be [[limit]] and lines such as wan-down = \"20MB\", not %v", v)
 		}
 		e, err := readLimitEntry(entry)
 		if err != nil {

@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// notifier notifies systemd of the state of the process, see sd_notify(3). It does nothing in a process
+// Notifier notifies systemd of the state of the process, see sd_notify(3). It does nothing in a process
 // that systemd did not start as a service of type notify.
-type notifier struct {
+type Notifier struct {
 	conn     *net.UnixConn // nil without systemd
 	watchdog time.Duration // 0 if none is asked for
 	log      *slog.Logger
-	health   *health
+	health   *Health
 
 	stop context.CancelFunc
 	done chan struct{} // closed after the last WATCHDOG=1
 }
 
 // NewNotifier connects to systemd.
-func NewNotifier(getenv func(string) string, log *slog.Logger, h *health) *notifier {
-	n := &notifier{log: log, health: h, done: make(chan struct{})}
+func NewNotifier(getenv func(string) string, log *slog.Logger, h *Health) *Notifier {
+	n := &Notifier{log: log, health: h, done: make(chan struct{})}
 	path := getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return n
@@ -54,7 +54,7 @@ func watchdogInterval(getenv func(string) string) time.Duration {
 }
 
 // send sends variables. systemd reads without delay, so it may fail, but not hang.
-func (n *notifier) send(lines ...string) {
+func (n *Notifier) send(lines ...string) {
 	if n.conn == nil {
 		return
 	}
@@ -65,7 +65,7 @@ func (n *notifier) send(lines ...string) {
 }
 
 // Ready reports the end of the start, and from then on that the process is alive.
-func (n *notifier) Ready() {
+func (n *Notifier) Ready() {
 	n.health.ready.Store(true)
 	n.send("READY=1")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -79,7 +79,7 @@ func (n *notifier) Ready() {
 }
 
 // keepAlive sends WATCHDOG=1 as long as the node answers in time.
-func (n *notifier) keepAlive(ctx context.Context) {
+func (n *Notifier) keepAlive(ctx context.Context) {
 	tick := time.NewTicker(n.watchdog / 4)
 	defer tick.Stop()
 	for {
@@ -93,7 +93,7 @@ func (n *notifier) keepAlive(ctx context.Context) {
 }
 
 // sendAlive sends WATCHDOG=1, unless the node takes longer to answer than half of the watchdog's time.
-func (n *notifier) sendAlive(ctx context.Context) {
+func (n *Notifier) sendAlive(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.watchdog/2)
 	defer cancel()
 	if err := n.health.check(ctx); err != nil {
@@ -106,13 +106,13 @@ func (n *notifier) sendAlive(ctx context.Context) {
 }
 
 // Reloading reports that the configuration is read again, until done is called.
-func (n *notifier) Reloading() (done func()) {
+func (n *Notifier) Reloading() (done func()) {
 	n.send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", monotonic().Microseconds()))
 	return func() { n.send("READY=1") }
 }
 
 // Stopping reports that the process shuts down.
-func (n *notifier) Stopping() {
+func (n *Notifier) Stopping() {
 	n.health.ready.Store(false)
 	if n.stop != nil {
 		n.stop()

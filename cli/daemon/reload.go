@@ -14,7 +14,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// reloader has SIGHUP read the configuration of a daemon again.
+// reloader reads the configuration of a daemon again on SIGHUP.
 type reloader struct {
 	env *command.Env
 	log *slog.Logger

@@ -26,7 +26,7 @@ func (w *WebFlags) Add(f *pflag.FlagSet) {
 }
 
 // Open opens the socket of --http, nil without the flag. register adds handlers before it serves.
-func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*website, error) {
+func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*Website, error) {
 	if w.listen == "" {
 		if len(w.hosts) > 0 || w.tokenFile != "" {
 			return nil, fmt.Errorf("--http-host and --http-token-file are about the page: give --http as well")
@@ -45,17 +45,17 @@ func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*websi
 		note += ", its token in " + file
 	}
 	env.Note("%s", note)
-	return &website{Server: s, log: log}, nil
+	return &Website{Server: s, log: log}, nil
 }
 
-// website is a server of --http. A nil one does nothing.
-type website struct {
+// Website is a server of --http. A nil one does nothing.
+type Website struct {
 	*web.Server
 	log *slog.Logger
 }
 
 // Start has the server answer, once register has added handlers to it.
-func (w *website) Start(register func(*web.Server)) {
+func (w *Website) Start(register func(*web.Server)) {
 	if w == nil {
 		return
 	}
@@ -68,7 +68,7 @@ func (w *website) Start(register func(*web.Server)) {
 }
 
 // Stop ends a server that was started or not.
-func (w *website) Stop() {
+func (w *Website) Stop() {
 	if w != nil {
 		_ = w.Close() // nothing is lost
 	}

@@ -43,10 +43,10 @@ func newDemo(a *command.App) *cobra.Command {
 		Run: func(ctx context.Context, a *command.App, _ []string) error {
 			length, err := humanize.ParseBytes(f.size)
 			if err != nil || length == 0 || length > 1<<40 {
-				return command.Usagef("--size %q: want a size such as 64MB", f.size)
+				return command.Usagef("--size %q: must be a size such as 64MB", f.size)
 			}
 			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
-				return command.Usagef("want at least one cluster of one node, and at most %d nodes in total", maxDemoNodes)
+				return command.Usagef("--clusters and --nodes must be 1 or more, with at most %d nodes in total", maxDemoNodes)
 			}
 			return runDemo(ctx, a, f, int64(length))
 		},

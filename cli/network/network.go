@@ -155,7 +155,7 @@ func newNetworkSign(a *command.App) *cobra.Command {
 				return command.Usagef("--role: %w", err)
 			}
 			if days < 1 || days > maxDays {
-				return command.Usagef("--days %d: want 1 to %d", days, maxDays)
+				return command.Usagef("--days %d: must be 1 to %d", days, maxDays)
 			}
 			if err := a.CheckOut(); err != nil {
 				return err

@@ -192,7 +192,7 @@ func explainExists(err error, path string, link *proto.Link) error {
 var errSourceChanged = errors.New("the files of the source were changed, and no connected peer has any piece of the content: " +
 	"`mob seed` it again and use the new link, or put the files back as they were")
 
-// fetch has the daemon fetch the content, and shows the progress. An interrupt
+// fetch fetches the content through the daemon, and shows the progress. An interrupt
 // stops the transfer, and so does a stall without any source.
 func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
 	p := a.Screen(quiet)

@@ -150,7 +150,7 @@ func parseCoded(text string) (int, error) {
 	}
 	k, err := strconv.Atoi(text)
 	if err != nil || proto.CheckCodedK(k) != nil {
-		return 0, fmt.Errorf("--coded=%s: want a number of blocks from %d to %d, or --coded alone",
+		return 0, fmt.Errorf("--coded=%s: must be a number of blocks from %d to %d, or --coded alone",
 			text, proto.MinCodedK, proto.MaxCodedK)
 	}
 	return k, nil

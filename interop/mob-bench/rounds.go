@@ -61,7 +61,7 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 		return nil, fmt.Errorf("--batches %d of --blocks %d: must be 1 to %d blocks in total", f.batches, f.blocks, maxRoundBlocks)
 	}
 	if len(f.strategies) == 0 || len(f.nodes) == 0 {
-		return nil, errors.New("--strategy and --nodes want at least one each")
+		return nil, errors.New("--strategy and --nodes each require at least one value")
 	}
 	var all []*bench.RoundCase
 	for _, n := range f.nodes {

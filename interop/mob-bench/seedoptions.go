@@ -35,7 +35,7 @@ func checkSeedOption(name, value string, hasValue bool) error {
 		return errors.New("an option is empty")
 	case "coded":
 		if k, err := strconv.Atoi(value); hasValue && (err != nil || proto.CheckCodedK(k) != nil) {
-			return fmt.Errorf("--coded=%s: want a number of blocks from %d to %d", value, proto.MinCodedK, proto.MaxCodedK)
+			return fmt.Errorf("--coded=%s: must be a number of blocks from %d to %d", value, proto.MinCodedK, proto.MaxCodedK)
 		}
 	case "strategy":
 		if _, err := proto.ParseStrategy(value); err != nil {
