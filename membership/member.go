@@ -252,9 +252,6 @@ func (m *Member) Lists() Lists {
 	return m.lists
 }
 
-// Serial returns the serial of the newest list, 0 if there is none.
-func (m *Member) Serial() uint64 { return m.Lists().Serial() }
-
 // Adopt adds a list, and reports whether it was new: newer than all lists, or with members that no list
 // names. Members of earlier lists stay revoked.
 func (m *Member) Adopt(l *List) (bool, error) {

@@ -277,7 +277,7 @@ func TestLists(t *testing.T) {
 	take(second, true, "")
 	take(first, false, "") // members of the newer list stay revoked
 	take(second, false, "")
-	if m, err = New(cfg); err != nil || !m.Lists().Has(b) || m.Serial() != second.Serial {
+	if m, err = New(cfg); err != nil || !m.Lists().Has(b) || m.Lists().Serial() != second.Serial {
 		t.Fatalf("after a restart: %v", err)
 	}
 

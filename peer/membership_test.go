@@ -80,7 +80,7 @@ func TestRevokedInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := tracker.Start(t, "A", inNetwork(secret, 0), peertest.Data(data))
-	if again.Membership().Serial() != list.Serial {
+	if again.Membership().Lists().Serial() != list.Serial {
 		t.Error("the list was forgotten")
 	}
 	peertest.Eventually(t, "a refusal after a restart", func() bool { // it may be connected, and not be refused yet

@@ -54,7 +54,7 @@ func (g *gate) askOnce(c network.Conn) error {
 
 func (g *gate) askOn(s network.Stream, c network.Conn) error {
 	grant, id := g.member.Grant(), c.RemotePeer()
-	serial := g.member.Serial()
+	serial := g.member.Lists().Serial()
 	if err := proto.WriteMessage(s, &proto.Credential{Envelope: grant.Pass.Envelope(), Serial: serial}); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (g *gate) answerOn(s network.Stream, c network.Conn) error {
 	if err := g.member.VerifyPass(shown.Envelope, id); err != nil {
 		return reject(err)
 	}
-	own := &proto.Credential{Envelope: g.member.Grant().Certificate.Envelope(), Serial: g.member.Serial()}
+	own := &proto.Credential{Envelope: g.member.Grant().Certificate.Envelope(), Serial: g.member.Lists().Serial()}
 	if err := proto.WriteMessage(s, own); err != nil {
 		return err
 	}

@@ -300,7 +300,7 @@ func TestGateRevokes(t *testing.T) {
 	if _, err := request(t.Context(), away, last, proto.ControlProtocol); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(waitTimeout); away.member.Serial() != list.Serial; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(waitTimeout); away.member.Lists().Serial() != list.Serial; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the list was not forwarded")
 		}
