@@ -13,9 +13,10 @@ type Book struct {
 	bad      map[int]bool // pieces that were bad and came from one peer
 }
 
-// Expect records the time at which the node asked for a tick, and Ticked a tick.
+// Expect records the time at which the node asked for a tick.
 func (b *Book) Expect(at time.Time) { b.expected = at }
 
+// Ticked records the delay of a tick.
 func (b *Book) Ticked(now time.Time) {
 	if !b.expected.IsZero() {
 		b.Late = max(now.Sub(b.expected), 0)
