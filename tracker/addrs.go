@@ -19,8 +19,7 @@ const maxAddrBytes = 512
 // skips those that it cannot parse: they may be of a protocol newer than this
 // tracker.
 //
-// A member often knows the port it listens on but not the address that others
-// see. So the remote's IP replaces an unspecified one, which is not dialable; and if a
+// A member often knows its port but not its public address. So the remote's IP replaces an unspecified one, which is not dialable; and if a
 // remote member announces only loopback addresses, they get the remote's IP. Other
 // loopback and link-local addresses are dropped unless the member's remote address is one:
 // whoever dialed them would reach its own machine or link. A member that announces none
@@ -88,13 +87,13 @@ func observedIP(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
 	return a
 }
 
-// hostOf is whom a remote address counts for. All without an IP count for one.
+// hostOf returns the host that a remote address is charged to. All addresses without an IP are one host.
 func hostOf(remote multiaddr.Multiaddr) netip.Addr {
 	return quota.Host(reach.IP(remote))
 }
 
-// withIP is a with ip in place of its own, nil if a listener at a cannot be reached
-// there, as one on IPv4 cannot over IPv6.
+// withIP replaces the IP of a by ip. It returns nil if a listener at a cannot be reached
+// there, as an IPv4 listener cannot over IPv6.
 func withIP(a, ip multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if ip == nil {
 		return nil

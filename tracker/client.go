@@ -17,7 +17,7 @@ import (
 // Client sends requests to one or more trackers. Its methods may be called from any
 // goroutine.
 //
-// Every request goes to all trackers at once, and one reply is enough: the call
+// Every request goes to all trackers concurrently, and one reply is enough: the call
 // returns the merged replies a short grace after the first one, while requests to
 // slower trackers continue in the background.
 type Client struct {
@@ -67,8 +67,8 @@ func (c *Client) Scrape(ctx context.Context, swarm []byte) (*proto.Scrape, error
 	return mergeScrapes(scrapes), nil
 }
 
-// Topology returns what the members of a swarm measured, as the tracker says that knows most links. It
-// fails like Scrape.
+// Topology returns the measurements of the members of a swarm, from the tracker with the most links. Its errors
+// are the same as for Scrape.
 func (c *Client) Topology(ctx context.Context, swarm []byte) (*proto.Topology, error) {
 	all, err := askAll[*proto.Topology](ctx, c, &proto.TopologyRequest{Swarm: swarm})
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Client) add(n int) bool {
 	return true
 }
 
-// Close cancels the requests that are under way and waits for them. Later ones fail.
+// Close cancels outstanding requests and waits for them. Later requests fail.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.closed = true

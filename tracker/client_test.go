@@ -177,7 +177,7 @@ func TestClientSlowTracker(t *testing.T) {
 			time.Sleep(400 * time.Millisecond)
 		}
 		received <- a.Leaving
-		_ = proto.WriteMessage(st, &proto.AnnounceReply{Interval: 5}) // the client may be gone
+		_ = proto.WriteMessage(st, &proto.AnnounceReply{Interval: 5}) // the client may have closed
 	})
 	h, c := node(t, ClientConfig{Timeout: waitTimeout, Grace: 20 * time.Millisecond}, fast, peer.AddrInfo{ID: slow.ID(), Addrs: slow.Addrs()})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -124,7 +124,7 @@ func (c *Clients) Keep(known func(swarm string) bool) {
 	}
 }
 
-// Interval returns the time after which a client announces again.
+// Interval returns the announce interval of a client.
 func (c *Clients) Interval() time.Duration {
 	c.state.Lock()
 	defer c.state.Unlock()

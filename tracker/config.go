@@ -12,7 +12,7 @@ type Config struct {
 	// Log receives failed requests at level debug, and start and stop at level
 	// info. Nil means no log.
 	Log *slog.Logger
-	// Expiry is how long a member stays known after its last announce. 90 s.
+	// Expiry is the time from the last announce of a member to its removal. 90 s.
 	Expiry time.Duration
 	// Interval is the announce interval of members, before jitter. It is at most
 	// a third of Expiry, so that two announces may be lost. 30 s.
@@ -27,7 +27,7 @@ type Config struct {
 	// MaxMembers bounds the members of all swarms together. Each takes at most
 	// 1.7 KiB. 200,000.
 	MaxMembers int
-	// MaxStreams bounds the streams served at a time; more are reset. 4096.
+	// MaxStreams bounds the concurrent streams; more are reset. 4096.
 	MaxStreams int
 	// Seed makes replies and jitter repeatable; zero draws a random one.
 	Seed uint64

@@ -3,20 +3,20 @@
 //
 //	member                                   tracker
 //	  | -- Announce(swarm, cluster, addrs) --> |  stores the member
-//	  | <-- AnnounceReply(interval, members) ------- |  its cluster, a sample of the others
+//	  | <-- AnnounceReply(interval, members) ------- |  its cluster, a sample of other clusters
 //	  |                                        |
 //	  | -- ScrapeRequest(swarm) --------------> |
 //	  | <-- Scrape(per cluster: nodes, whole) - |  progress, for display
 //	  |                                        |
-//	  | -- HostsRequest(swarm, name, wanted) > |  notes the name of the member's host
-//	  | <-- Hosts(name, id, addrs) ----------- |  those of the wanted that it knows
+//	  | -- HostsRequest(swarm, name, wanted) > |  stores the name of the member's host
+//	  | <-- Hosts(name, id, addrs) ----------- |  the wanted hosts that it knows
 //
-// An error is a Goodbye with a code and a text in place of the reply.
+// An error is a Goodbye with a code and a text instead of the reply.
 //
-// [Server] is the tracker: tables in memory, each with a bound in [Config], from
-// which a member expires when it stops announcing. [Client] sends each request to
-// all of its trackers and merges the replies.
+// [Server] is the tracker: tables in memory, each with a bound in [Config]. A member
+// expires when it stops announcing. [Client] sends each request to all of its trackers
+// and merges the replies. [Clients] is the same table for another front end.
 //
-// A tracker holds no content, verifies nothing about a member but its peer id, and
-// is needed only to join: afterwards members exchange the addresses of others.
+// A tracker does not store content. It verifies only the peer ids of members. It is needed
+// only to join: afterwards members exchange addresses (peer exchange).
 package tracker

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestFlood has 100 identities at one address announce themselves under ever new names of clusters, measure links
+// TestFlood floods a tracker: 100 identities at one address announce themselves under ever new names of clusters, measure links
 // from each other, and request topologies. The tracker's memory is bounded, and announces of other nodes in the flooded
 // swarm take at most a tenth longer than without the flood.
 func TestFlood(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/transport"
 )
 
-// newHost makes a host, with a key of its own unless one is given.
+// newHost makes a host, with a new key unless one is given.
 func newHost(listen []multiaddr.Multiaddr, key crypto.PrivKey) (host.Host, error) {
 	if key == nil {
 		var err error

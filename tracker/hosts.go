@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Hosts tells the trackers the name of this node's host in a planned swarm, and asks for other hosts
+// Hosts sends the trackers the name of this node's host in a planned swarm, and asks for other hosts
 // by their names. It returns those that some tracker knows, each once. It blocks for at most Timeout,
 // and fails if no tracker has replied. The node has announced itself before.
 func (c *Client) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
@@ -21,8 +21,8 @@ func (c *Client) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Ho
 	return mergeByID(all, func(h *proto.Host) (proto.PeerID, *[][]byte) { return h.ID, &h.Addrs }), nil
 }
 
-// hosts handles a request for hosts by name. The names are what members say, and of several with one
-// name the last to say it has it.
+// hosts handles a request for hosts by name. Names are not verified; of several members with one
+// name, the last to announce it has it.
 func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) proto.Message {
 	s.state.Lock()
 	defer s.state.Unlock()
@@ -41,7 +41,7 @@ func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) proto.Message {
 	return reply
 }
 
-// setName notes the name of a member's host, and forgets the one that it had.
+// setName replaces the name of a member's host.
 func (s *swarm) setName(m *member, name string) {
 	if s.named[m.name] == m {
 		delete(s.named, m.name)

@@ -28,7 +28,7 @@ func hosts(t *testing.T, c *Client, name string, wanted ...string) (found []stri
 	return found
 }
 
-// TestHostsFindEachOther has two trackers: hosts are found by the names that they told, as long as they
+// TestHostsFindEachOther uses two trackers: hosts are found by the names that they told, as long as they
 // are members, and the last that told a name has it.
 func TestHostsFindEachOther(t *testing.T) {
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestHostsFindEachOther(t *testing.T) {
 	_, err := a.Hosts(t.Context(), &proto.HostsRequest{Swarm: []byte("swarm"), Name: "n1"})
 	var unknown *proto.RemoteError
 	if !errors.As(err, &unknown) || unknown.Code != proto.CodeUnknownSwarm {
-		t.Errorf("a node that is no member is told %v", err)
+		t.Errorf("a node that is not a member receives %v", err)
 	}
 	join := func() {
 		for _, err := range []error{

@@ -15,14 +15,13 @@ const (
 )
 
 const (
-	// linkMemory is how many seconds of a link are remembered: more than lie between two announces
-	// of a member, so that all have told of a second before it is forgotten.
+	// linkMemory is the number of seconds of a link that are kept: more than an announce interval, so that all
+	// members have reported a second before it is removed.
 	linkMemory = 60
-	// linkSpan is over how many seconds a rate is measured.
+	// linkSpan is the number of seconds over which a rate is measured.
 	linkSpan = 3
-	// fullQueue is how long messages queue at least on a link that is full, in microseconds, and fullPart
-	// the part of the payload whose receivers saw that. Nodes keep a queue of 40 ms before a full link.
-	// Before another it is empty now and then.
+	// fullQueue is the minimum queueing delay on a full link in microseconds, and fullPart the part of the
+	// payload that must have it. Nodes keep a queue of 40 ms before a full link.
 	fullQueue = 20_000
 	fullPart  = 0.9
 )
@@ -30,7 +29,7 @@ const (
 // direction is a link between groups, one way: between sites, or between a rack and what it is in.
 type direction struct{ from, to string }
 
-// link is what the members measured of a link. Rates are what all of them together received at a time.
+// link is the measurements of a link by all members. Rates are sums over the members.
 type link struct {
 	host    netip.Addr             // address of the member that measured it first
 	seconds [linkMemory]linkSecond // a ring: a second t is at t modulo its length
@@ -88,10 +87,10 @@ func (l *link) measure() {
 }
 
 // full reports whether the highest rate is what the link can carry: while it was full it carried about as
-// much. A busy machine reads late what came before, and then more than the link carries at a time.
+// much. A busy machine reads late, and then seems to receive more than the link carries.
 func (l *link) full() bool { return l.best > 0 && l.bestFull >= 0.9*l.best }
 
-// addWindows adds the payload of windows, of which the last ended at a time in seconds.
+// addWindows adds the payload of windows; end is the end of the last one in seconds.
 func (l *link) addWindows(end float64, windows []uint32, ml *proto.MeasuredLink) {
 	for i := len(ml.Bytes) - 1; i >= 0; i-- {
 		begin := end - float64(windows[i])/1000
@@ -126,7 +125,7 @@ func (t *table) forgetLinks(s *swarm, cluster string) {
 	}
 }
 
-// measured takes in what a member measured, if it is known.
+// measured adds the measurements of a member, if it is known.
 func (t *table) measured(now time.Time, id proto.PeerID, key []byte, m *proto.Measured) {
 	member := t.member(now, key, id)
 	if member == nil {

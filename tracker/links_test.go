@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// topologyLink returns what a table says of a link, the zero link if it is not known.
+// topologyLink returns a link of a table, the zero link if it is not known.
 func topologyLink(tb *table, from, to string) (out proto.TopologyLink) {
 	for _, l := range tb.topology(tb.now, []byte("s")).Links {
 		if l.From == from && l.To == to {
@@ -22,8 +22,8 @@ func topologyLink(tb *table, from, to string) (out proto.TopologyLink) {
 	return out
 }
 
-// Members of a cluster tell at different times what they received in windows of different lengths, and the
-// tracker adds up what came at the same time.
+// Members of a cluster report at different times what they received in windows of different lengths, and the
+// tracker adds up the same seconds.
 func TestRatesAddUp(t *testing.T) {
 	t.Parallel()
 	tb, rng := newTable(Default()), rand.New(rand.NewPCG(4, 4))
@@ -75,8 +75,8 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// tellLink has a member tell what came from a cluster in the last windows of a second.
-func tellLink(tb *table, now time.Time, id, from string, queue uint32, bytes ...uint32) {
+// addMeasurement reports what a member received from a cluster in the last windows of a second.
+func addMeasurement(tb *table, now time.Time, id, from string, queue uint32, bytes ...uint32) {
 	tb.measured(now, proto.PeerID(id), []byte("s"), &proto.Measured{
 		Windows: slices.Repeat([]uint32{1000}, len(bytes)),
 		Links: []proto.MeasuredLink{{
@@ -102,18 +102,18 @@ func TestFullLinks(t *testing.T) {
 		}
 	}
 	now := epoch.Add(10 * time.Second)
-	tellLink(tb, now, "b", "A", 0, 1000, 1000, 1000)
+	addMeasurement(tb, now, "b", "A", 0, 1000, 1000, 1000)
 	check(1000, false)
 	now = now.Add(10 * time.Second)
-	tellLink(tb, now, "b", "A", fullQueue, 970, 970, 970)
+	addMeasurement(tb, now, "b", "A", fullQueue, 970, 970, 970)
 	check(1000, true)
 	now = now.Add(10 * time.Second)
-	tellLink(tb, now, "b", "A", 0, 1100, 1100, 1100)
+	addMeasurement(tb, now, "b", "A", 0, 1100, 1100, 1100)
 	check(1100, false)
 	for range 20 {
 		now = now.Add(20 * time.Second)
 		announce(now)
-		tellLink(tb, now, "b", "A", fullQueue, 5, 5, 5)
+		addMeasurement(tb, now, "b", "A", fullQueue, 5, 5, 5)
 	}
 	check(1100, false)
 	if l := topologyLink(tb, "B", "A"); l.Rate != 0 || l.Sent != 2300 || l.Lost != 23 {
@@ -123,9 +123,9 @@ func TestFullLinks(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	now = now.Add(time.Hour)
-	tellLink(tb, now, "b", "A", 0, 7, 7, 7) // it has expired
+	addMeasurement(tb, now, "b", "A", 0, 7, 7, 7) // it has expired
 	if tb.topology(now, []byte("s")) != nil || tb.links.Used() != 0 {
-		t.Errorf("%d links of swarms that are gone", tb.links.Used())
+		t.Errorf("%d links of swarms that expired", tb.links.Used())
 	}
 }
 
@@ -153,9 +153,9 @@ func TestLinksOfRacks(t *testing.T) {
 		join(t, tb, epoch, "s", id, id, 0, 10)
 	}
 	now := epoch.Add(10 * time.Second)
-	tellLink(tb, now, "g/1", "l", 0, 60, 60, 60)
-	tellLink(tb, now, "g/2", "l", 0, 40, 40, 40)
-	tellLink(tb, now, "g/1", "g/2", 0, 40, 40, 40)
+	addMeasurement(tb, now, "g/1", "l", 0, 60, 60, 60)
+	addMeasurement(tb, now, "g/2", "l", 0, 40, 40, 40)
+	addMeasurement(tb, now, "g/1", "g/2", 0, 40, 40, 40)
 	for _, c := range []struct {
 		from, to string
 		rate     uint64
@@ -174,13 +174,13 @@ func TestLinksOfForgottenClusters(t *testing.T) {
 	for _, name := range []string{"l", "g/1", "g/2", "gx"} {
 		join(t, tb, epoch, "s", name, name, 10, 10)
 	}
-	tellLink(tb, epoch.Add(10*time.Second), "g/1", "l", 0, 5)
-	tellLink(tb, epoch.Add(10*time.Second), "gx", "l", 0, 5)
+	addMeasurement(tb, epoch.Add(10*time.Second), "g/1", "l", 0, 5)
+	addMeasurement(tb, epoch.Add(10*time.Second), "gx", "l", 0, 5)
 	own := tb.links.Used()
 	for i := range 3000 {
 		join(t, tb, epoch, "s", fmt.Sprint("eve", i), "eve", 10, 10)
 		for _, from := range []string{"l", "g/1", "gx"} {
-			tellLink(tb, epoch.Add(10*time.Second), "eve", from, 0, 5)
+			addMeasurement(tb, epoch.Add(10*time.Second), "eve", from, 0, 5)
 		}
 	}
 	check := func(what string, want int) {
@@ -235,9 +235,9 @@ func TestTopologyIsCheapUnderLock(t *testing.T) {
 	}
 }
 
-// A member that lies makes no more links than there is room for, none to clusters that are not there, and
+// A member with wrong values makes no more links than there is room for, none to clusters that are not there, and
 // no figure that a message cannot bear.
-func TestLiarOfLinks(t *testing.T) {
+func TestWrongLinks(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())
 	for i := range 300 {
@@ -304,7 +304,7 @@ func TestLinksOfOneAddress(t *testing.T) {
 	}
 }
 
-// Members tell what they measured after their announces, and anybody may ask.
+// Members report measurements after their announces, and any node may request them.
 func TestTrackerKnowsLinks(t *testing.T) {
 	t.Parallel()
 	now := new(clock)

@@ -30,7 +30,7 @@ func (l *Local) Announce(_ context.Context, a *proto.Announce) (*proto.AnnounceR
 	return nil, unexpected(reply)
 }
 
-// Hosts tells the tracker the name of the node's host, and returns the wanted hosts that it knows.
+// Hosts sends the tracker the name of the node's host, and returns the wanted hosts that it knows.
 func (l *Local) Hosts(_ context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
 	s := l.server
 	s.counts.requests.Add(1)
@@ -41,5 +41,5 @@ func (l *Local) Hosts(_ context.Context, req *proto.HostsRequest) ([]proto.Host,
 	return nil, unexpected(reply)
 }
 
-// Close does nothing: the tracker goes on.
+// Close does nothing: the tracker continues.
 func (l *Local) Close() error { return nil }

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestLocal checks that the node on the tracker's own host is a member like others.
+// TestLocal checks that the node on the tracker's own host is a member like any other.
 func TestLocal(t *testing.T) {
 	t.Parallel()
 	s, info := start(t, Config{}, new(clock))
@@ -24,17 +24,17 @@ func TestLocal(t *testing.T) {
 	b.Addrs = nil
 	got, err = remote.Announce(ctx, &b)
 	if err != nil || len(got.Members) != 1 || got.Members[0].ID != proto.PeerID(h.ID()) || len(got.Members[0].Addrs) != 1 {
-		t.Errorf("the other node hears of %+v, %v", got, err)
+		t.Errorf("the other node receives %+v, %v", got, err)
 	}
 	if got, err = local.Announce(ctx, a); err != nil || len(got.Members) != 1 {
-		t.Errorf("the node hears of %+v, %v", got, err)
+		t.Errorf("the node receives %+v, %v", got, err)
 	}
 	a.Leaving = true
 	if _, err = local.Announce(ctx, a); err != nil {
 		t.Error(err)
 	}
 	if got, err = remote.Announce(ctx, &b); err != nil || len(got.Members) != 0 {
-		t.Errorf("after it has left, the other hears of %+v, %v", got, err)
+		t.Errorf("after it has left, the other node receives %+v, %v", got, err)
 	}
 	if err := local.Close(); err != nil {
 		t.Error(err)

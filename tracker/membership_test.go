@@ -18,7 +18,7 @@ type proven struct {
 
 func (p proven) Certificate() *membership.Certificate { return p.certificate }
 
-// TestAnnounceOfMember has the tracker of a network believe what certificates say.
+// TestAnnounceOfMember checks that the tracker of a network uses what certificates say.
 func TestAnnounceOfMember(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -31,7 +31,7 @@ func TestAnnounceOfMember(t *testing.T) {
 	}{
 		{"its cluster", "geneva", membership.DefaultRoles, 10, false, ""},
 		{"another cluster", "lyon", membership.DefaultRoles, 10, false,
-			"the node says that it is of the cluster lyon, and its certificate is for geneva"},
+			"the node announces cluster lyon, but its certificate is for geneva"},
 		{"fetches first", "geneva", membership.Get, 9, false, ""},
 		{"fetched", "geneva", membership.Get, 10, true, ""},
 		{"seeds without the role", "geneva", membership.Get, 10, false, "does not have the role seed"},

@@ -25,7 +25,7 @@ type Overview struct {
 	Members int `json:"nodes"`
 	// Largest are the swarms with the most members, the largest first.
 	Largest []SwarmOverview `json:"largest"`
-	// Clusters are those of one swarm: the one that was asked for, or else the largest.
+	// Clusters are the clusters of one swarm: the requested one, or else the largest.
 	Swarm    string            `json:"swarm,omitempty"` // its content id
 	Clusters []ClusterOverview `json:"clusters"`
 	// Sites are the same clusters added up by the first parts of their names, nil where all
@@ -48,13 +48,13 @@ type ClusterOverview struct {
 	Nodes   int    `json:"nodes"`
 	Whole   int    `json:"whole"`
 	Missing uint64 `json:"missing"` // sum of the missing pieces of its nodes
-	// Copies is how often the content came into the cluster, as its nodes that are there say: into
-	// a rack from anywhere outside of it, into a site from other sites.
+	// Copies is the number of times that the content entered the cluster, as its nodes report: a rack
+	// from outside, a site from other sites.
 	Copies float64 `json:"copies"`
-	// Flows are what came from each cluster, its own included. Other sites, and other racks of the
+	// Flows are the payload from each cluster, including its own. Other sites, and other racks of the
 	// own site, are one each.
 	Flows []FlowOverview `json:"flows"`
-	// Stragglers are nodes that lack much more than others do, at most three.
+	// Stragglers are the nodes that need most, at most three.
 	Stragglers []Straggler `json:"stragglers,omitempty"`
 }
 
@@ -65,7 +65,7 @@ type FlowOverview struct {
 	Rate  int64  `json:"rate"`
 }
 
-// Straggler is a node that lacks much more of the content than others do.
+// Straggler is a node that needs many more pieces than average.
 type Straggler struct {
 	ID    string `json:"id"`
 	Have  int    `json:"have"`  // pieces
@@ -81,7 +81,7 @@ func swarmID(key string) string {
 	return c.String()
 }
 
-// Overview returns what the tracker knows now. key names the swarm whose clusters are wanted.
+// Overview returns the state of the tracker. key names the swarm whose clusters are wanted.
 func (s *Server) Overview(key []byte) *Overview {
 	s.state.Lock()
 	defer s.state.Unlock()
@@ -98,7 +98,7 @@ func (s *Server) Overview(key []byte) *Overview {
 	for _, sw := range largest[:min(len(largest), maxSwarms)] {
 		so := SwarmOverview{ID: swarmID(sw.key), Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
 		for c := range sw.all() {
-			so.Whole += int(c.whole)
+			so.Whole += int(c.complete)
 		}
 		o.Largest = append(o.Largest, so)
 	}
@@ -115,24 +115,24 @@ func (s *Server) Overview(key []byte) *Overview {
 	return o
 }
 
-// missing returns the pieces that the members of a cluster lack.
+// missing returns the pieces that the members of a cluster need.
 func (s *swarm) missing(c *group) uint64 {
-	// A member without the manifest lacks every piece.
+	// A member without the manifest needs every piece.
 	return c.missing + uint64(c.unknownTotal)*uint64(s.total)
 }
 
-// overview returns the clusters, added up by so many first parts of their names.
+// overview returns the clusters, added up by the first parts of their names.
 func (s *swarm) overview(parts int) (out []ClusterOverview) {
 	var missing uint64
-	var whole int
+	var complete int
 	for c := range s.all() {
 		missing += s.missing(c)
-		whole += int(c.whole)
+		complete += int(c.complete)
 	}
-	// Far behind is who lacks twice what a member lacks in the mean, and a twentieth of the content.
-	// While few are whole nobody is: what a member lacked at its last announce may have come since.
+	// A straggler needs twice the mean, and a twentieth of the content. While most members are incomplete there
+	// are none: a member may have received pieces since its last announce.
 	far := max(2*missing/uint64(len(s.members)), uint64(s.total)/20, 1)
-	if 2*whole < len(s.members) {
+	if 2*complete < len(s.members) {
 		far = math.MaxUint64
 	}
 	for c := range s.all() {
@@ -142,10 +142,10 @@ func (s *swarm) overview(parts int) (out []ClusterOverview) {
 		}
 		co := &out[len(out)-1]
 		co.Nodes += c.nodes
-		co.Whole += int(c.whole)
+		co.Whole += int(c.complete)
 		co.Missing += s.missing(c)
-		co.Copies += float64(c.inflow.copies[proto.ClusterParts(name)-1]) / copiesUnit
-		for _, f := range c.inflow.from {
+		co.Copies += float64(c.ingress.copies[proto.ClusterParts(name)-1]) / copiesUnit
+		for _, f := range c.ingress.from {
 			co.addFlow(FlowOverview{proto.ClusterGroup(f.from, parts), int64(f.bytes), int64(f.rate)})
 		}
 		for _, m := range c.members {
@@ -170,7 +170,7 @@ func (co *ClusterOverview) addFlow(f FlowOverview) {
 	co.Flows[i].Rate += f.Rate
 }
 
-// addStraggler names a member if it lacks far pieces or more, unless others lack more.
+// addStraggler adds a member that needs far pieces or more, unless three members need more.
 func (co *ClusterOverview) addStraggler(m *member, total uint32, far uint64) {
 	lacks := uint64(m.total - m.have)
 	if m.total == 0 {

@@ -15,11 +15,11 @@ const (
 	smallSwarm = 256
 	// maxLocal bounds the members of the announcer's own cluster.
 	maxLocal = 512
-	// neighbours is how many members on either side of the announcer's rank are
-	// always in the reply: whatever else is sampled, they join the cluster in a ring.
-	neighbours = 8
-	// spares is how many members of another site come on top of those that
-	// match the announcer's rank, for when these are gone or slow.
+	// neighbors is the number of members on either side of the announcer's rank that are
+	// always in the reply, so that they connect the cluster in a ring.
+	neighbors = 8
+	// spares is the number of members of another site in addition to those that
+	// match the announcer's rank, in case these are slow or have left.
 	spares = 3
 	// maxHostSites bounds the other sites whose members at one address are in a reply. Without it, sites that one
 	// machine makes up would fill every reply.
@@ -77,7 +77,7 @@ func (g *group) siblings(yield func([]*member)) {
 	yield(direct)
 }
 
-// appendLocal appends the cluster of m without m: all of it, or the neighbours by
+// appendLocal appends the cluster of m without m: all of it, or the neighbors by
 // rank and a sample of the rest.
 func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 	ms := m.cluster.members
@@ -90,12 +90,12 @@ func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 		}
 		return out
 	}
-	for d := 1; d <= neighbours; d++ {
+	for d := 1; d <= neighbors; d++ {
 		out = append(out, at(d).info(), at(len(ms)-d).info())
 	}
-	s := newSequence(others-2*neighbours, rng)
-	for k := range maxLocal - 2*neighbours {
-		out = append(out, at(1+neighbours+s.at(k)).info())
+	s := newSequence(others-2*neighbors, rng)
+	for k := range maxLocal - 2*neighbors {
+		out = append(out, at(1+neighbors+s.at(k)).info())
 	}
 	return out
 }

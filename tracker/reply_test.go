@@ -36,7 +36,7 @@ func checkReply(t *testing.T, m *member, out []proto.Member) map[string][]proto.
 	by := make(map[string][]proto.PeerID)
 	for _, o := range out {
 		if seen[o.ID] {
-			t.Fatalf("the reply of %s has %s twice, or itself", m.id, o.ID)
+			t.Fatalf("duplicate or own id in the reply of %s: %s", m.id, o.ID)
 		}
 		seen[o.ID] = true
 		if m.swarm.members[o.ID].cluster.name != o.Cluster {
@@ -158,7 +158,7 @@ func checkMatches(t *testing.T, m *member, by map[string][]proto.PeerID, spares 
 		first, end := ranks.Matches(rank, len(m.cluster.members), len(c.members))
 		for r := first; r < end; r++ {
 			if !slices.Contains(by[c.name], c.members[r].id) {
-				t.Fatalf("the reply of rank %d of %s lacks rank %d of %s", rank, m.cluster.name, r, c.name)
+				t.Fatalf("the reply of rank %d of %s is missing rank %d of %s", rank, m.cluster.name, r, c.name)
 			}
 		}
 		if want := min(end-first+spares, len(c.members)); len(by[c.name]) != want {
@@ -180,10 +180,10 @@ func TestReplyOfLargeCluster(t *testing.T) {
 		}
 		rank, _ := m.cluster.rank(m.id)
 		size := len(m.cluster.members)
-		for d := 1; d <= neighbours; d++ {
+		for d := 1; d <= neighbors; d++ {
 			for _, r := range []int{(rank + d) % size, (rank + size - d) % size} {
 				if !slices.Contains(own, m.cluster.members[r].id) {
-					t.Fatalf("the reply of rank %d lacks its neighbour %d", rank, r)
+					t.Fatalf("the reply of rank %d is missing its neighbor %d", rank, r)
 				}
 			}
 		}
@@ -225,11 +225,11 @@ func TestReplyOfManyClusters(t *testing.T) {
 		first[name] = nil
 	}
 	if len(first) < 700 {
-		t.Errorf("two replies have %d clusters together: the samples hardly differ", len(first))
+		t.Errorf("two replies have %d clusters together: the samples are too similar", len(first))
 	}
 }
 
-// racks has members join racks of sites: each rack has so many.
+// racks has members join racks of sites: each rack has n.
 func racks(t testing.TB, sites, racks, each int) *swarm {
 	t.Helper()
 	cfg := Default()
@@ -285,7 +285,7 @@ func checkSites(t *testing.T, m *member, out []proto.Member) {
 		first, end := ranks.Matches(rank, len(site.members), len(other.members))
 		for _, match := range other.members[first:end] {
 			if !slices.ContainsFunc(out, func(o proto.Member) bool { return o.ID == match.id }) {
-				t.Fatalf("the reply of rank %d of %s lacks %s", rank, site.name, match.id)
+				t.Fatalf("the reply of rank %d of %s is missing %s", rank, site.name, match.id)
 			}
 		}
 	}
@@ -321,7 +321,7 @@ func TestReplyOfThousandRacks(t *testing.T) {
 	}
 }
 
-// Names may be prefixes of others, and sort between them.
+// Names may be prefixes of other names, and sort between them.
 func TestReplyOfPrefixes(t *testing.T) {
 	t.Parallel()
 	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
@@ -382,7 +382,7 @@ func TestReplyFitsFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.swarm.remove(m) // a small own cluster leaves room for most others
+	m.swarm.remove(m) // a small own cluster leaves room for most other nodes
 	m.swarm.add(m, "small")
 	out := replyMembers(m, rng)
 	if len(out) != proto.MaxMembers {

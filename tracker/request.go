@@ -32,7 +32,7 @@ type result[M proto.Message] struct {
 }
 
 // askAll sends req to all trackers and returns their replies in the order of the
-// trackers: those that come until the grace after the first one is over.
+// trackers, until the grace after the first one is over.
 func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) ([]M, error) {
 	if len(c.trackers) == 0 {
 		return nil, ErrNoTracker
@@ -275,7 +275,7 @@ func (e requestErrors) Error() string {
 	return "no tracker answered: " + strings.Join(texts, "; ")
 }
 
-// Unwrap returns the errors, as that of errors.Join does.
+// Unwrap returns the errors, for errors.Is and errors.As.
 func (e requestErrors) Unwrap() []error { return e }
 
 // oneLine shortens an error to one line: of a failed dial the cause at each address,

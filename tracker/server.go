@@ -41,13 +41,13 @@ type Server struct {
 
 	counts counts
 
-	// announceURLs is where the tracker serves BitTorrent clients.
+	// announceURLs are the announce URLs for BitTorrent clients.
 	announceURLs atomic.Pointer[[]string]
 
 	// open is the streams being served, for Close and for MaxStreams.
 	open struct {
 		sync.Mutex
-		streams map[network.Stream]netip.Addr // and whom they count for
+		streams map[network.Stream]netip.Addr // and the host that each is charged to
 		shares  *quota.Quota[netip.Addr]
 		closed  bool
 		served  sync.WaitGroup
@@ -68,7 +68,7 @@ func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
 	return s
 }
 
-// SetAnnounceURLs says where the tracker serves BitTorrent clients, for those who ask.
+// SetAnnounceURLs sets the announce URLs for BitTorrent clients, for nodes that request them.
 func (s *Server) SetAnnounceURLs(urls []string) {
 	urls = slices.Clone(urls[:min(len(urls), proto.MaxLinkAddrs)])
 	s.announceURLs.Store(&urls)
@@ -105,8 +105,8 @@ func (s *Server) serve(st network.Stream) {
 	reply, then := s.reply(st)
 	s.counts.requests.Add(1)
 	if bye, ok := reply.(*proto.Goodbye); ok {
-		s.counts.refuse(bye.Code)
-		s.cfg.Log.Debug("request refused", "peer", st.Conn().RemotePeer(), "code", bye.Code, "reason", bye.Text)
+		s.counts.reject(bye.Code)
+		s.cfg.Log.Debug("request rejected", "peer", st.Conn().RemotePeer(), "code", bye.Code, "reason", bye.Text)
 		st.SetDeadline(time.Now().Add(goodbyeTimeout))
 	}
 	if err := proto.WriteMessage(st, reply); err != nil {
@@ -161,7 +161,7 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 		if cert := membership.Of(st); cert != nil {
 			if req.Cluster != cert.Cluster {
 				return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
-					"the node says that it is of the cluster %s, and its certificate is for %s", req.Cluster, cert.Cluster)}, nil
+					"the node announces cluster %s, but its certificate is for %s", req.Cluster, cert.Cluster)}, nil
 			}
 			from.getOnly = !cert.Roles.Has(membership.Seed)
 		}
@@ -186,7 +186,7 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 // maxFigures bounds the messages that are read after an announce.
 const maxFigures = 2
 
-// figures reads what a member has received and measured, if it says that. Nobody waits for it.
+// figures reads the Received and Measured messages that may follow an announce.
 func (s *Server) figures(st network.Stream, id proto.PeerID, swarm []byte) {
 	for range maxFigures {
 		m, err := proto.ReadOpening(st)
@@ -204,7 +204,7 @@ func (s *Server) figures(st network.Stream, id proto.PeerID, swarm []byte) {
 	}
 }
 
-// noteFigures notes what a member has received and measured, unless that is nil.
+// noteFigures stores the reports of a member; each may be nil.
 func (s *Server) noteFigures(id proto.PeerID, swarm []byte, r *proto.Received, m *proto.Measured) {
 	s.state.Lock()
 	defer s.state.Unlock()

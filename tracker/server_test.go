@@ -338,10 +338,10 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestThousandNodesAtOnce has a thousand nodes behind one address announce themselves at once,
+// TestThousandNodesAnnounceTogether starts a thousand nodes behind one address announce themselves at once,
 // each for the first time: all must be known in the end. Where handshakes take longer than a dial
 // may, nodes try again, as they do.
-func TestThousandNodesAtOnce(t *testing.T) {
+func TestThousandNodesAnnounceTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand hosts: not with -short")
 	}

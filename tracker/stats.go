@@ -6,23 +6,22 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Stats are the figures of a tracker for monitoring.
+// Stats are the counters of a tracker for monitoring.
 type Stats struct {
 	Swarms, Members       int // now; a node counts once in each swarm
 	MaxSwarms, MaxMembers int
-	// Requests counts the requests since the start. The others are part of it: Busy those that were
-	// refused because a table was full, Unknown those about a swarm that the tracker does not know,
-	// and Invalid those that could not be read or were not for a tracker.
+	// Requests counts all requests since the start. Busy counts rejections because a table was full, Unknown
+	// requests for an unknown swarm, and Invalid requests that are malformed or not for a tracker.
 	Requests, Busy, Unknown, Invalid int64
-	// Overloaded counts the requests that were not read, since as many were under way as may be.
+	// Overloaded counts streams that were reset because of MaxStreams.
 	Overloaded int64
 }
 
 // counts are the counters of a tracker. Safe for concurrent use.
 type counts struct{ requests, busy, unknown, invalid, overloaded atomic.Int64 }
 
-// refuse counts a refusal.
-func (c *counts) refuse(code proto.Code) {
+// reject counts a rejected request.
+func (c *counts) reject(code proto.Code) {
 	switch code {
 	case proto.CodeBusy:
 		c.busy.Add(1)
@@ -33,7 +32,7 @@ func (c *counts) refuse(code proto.Code) {
 	}
 }
 
-// Stats returns the figures of the tracker.
+// Stats returns the counters of the tracker.
 func (s *Server) Stats() Stats {
 	st := Stats{
 		MaxSwarms:  s.cfg.MaxSwarms,

@@ -16,7 +16,7 @@ import (
 // a reply may be encoded outside of the server's lock.
 type member struct {
 	id       proto.PeerID
-	host     netip.Addr // whom it counts for
+	host     netip.Addr // the host that it is charged to
 	swarm    *swarm
 	cluster  *group
 	addrs    [][]byte
@@ -24,7 +24,7 @@ type member struct {
 	total    uint32 // 0 until the member has the manifest
 	lastSeen time.Time
 	name     string        // of its host, empty unless it said one
-	inflow   *inflow       // nil until the member says what it received
+	ingress  *ingress      // nil until the member reports it
 	elem     *list.Element // in table.order
 }
 
@@ -34,7 +34,7 @@ func (m *member) info() proto.Member {
 }
 
 // group is the members of a swarm whose clusters' names begin with the same parts: a site, or a part
-// of one. It is a cluster itself if it has nodes, which are its members but for those of its subs.
+// of one. It is a cluster itself if it has nodes, which are its members except the members of its subs.
 type group struct {
 	name   string
 	parent *group   // of one part less
@@ -46,10 +46,10 @@ type group struct {
 
 	// Of the cluster, without the subs.
 	nodes        int
-	whole        uint32 // members that have every piece
+	complete     uint32 // members that have every piece
 	unknownTotal uint32 // members whose total is 0
-	missing      uint64 // pieces that the other members lack
-	inflow       inflowSum
+	missing      uint64 // pieces that the remaining members need
+	ingress      ingressSum
 }
 
 // rank is the index of the member with this id, or where it would be inserted.
@@ -72,13 +72,13 @@ func (g *group) count(m *member, sign int) {
 	case m.total == 0:
 		g.unknownTotal += uint32(sign)
 	case m.have == m.total:
-		g.whole += uint32(sign)
+		g.complete += uint32(sign)
 	default:
 		g.missing += uint64(sign) * uint64(m.total-m.have)
 	}
 }
 
-// swarm is the members that transfer one content.
+// swarm is the members of one transfer.
 type swarm struct {
 	key        string     // binary CID
 	host       netip.Addr // whose member announced it first
@@ -86,7 +86,7 @@ type swarm struct {
 	entries    *quota.Quota[netip.Addr]
 	members    map[proto.PeerID]*member
 	named      map[string]*member  // by the names of their hosts
-	root       group               // above the sites, without members of its own
+	root       group               // above the sites, without members in itself
 	clusters   int                 // groups that have nodes
 	completed  int                 // downloads of clients, see [Clients.Announce]
 	total      uint32              // pieces of the content, as last announced; 0 while unknown
@@ -108,7 +108,7 @@ func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swa
 	}
 }
 
-// all returns the clusters. Those of a group are together.
+// all returns the clusters, sorted by group.
 func (s *swarm) all() iter.Seq[*group] {
 	return func(yield func(*group) bool) { s.root.walk(yield) }
 }
@@ -164,8 +164,8 @@ func (s *swarm) remove(m *member) {
 	delete(s.members, m.id)
 	c := m.cluster
 	c.count(m, -1)
-	c.inflow.count(m.inflow, -1)
-	m.inflow = nil
+	c.ingress.count(m.ingress, -1)
+	m.ingress = nil
 	if c.nodes--; c.nodes == 0 {
 		s.clusters--
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // table is the members of all swarms. It has no clock and no lock: the caller
-// passes the time and serialises the calls.
+// passes the time and serializes the calls.
 //
 // All members expire after the same time without an announce, so one list in
 // the order of announces has the next to expire at its front, and a call costs
@@ -56,12 +56,12 @@ func (t *table) member(now time.Time, key []byte, id proto.PeerID) *member {
 	return nil
 }
 
-// origin is where an announce comes from.
+// origin is the sender of an announce.
 type origin struct {
 	id    proto.PeerID
-	addrs [][]byte   // in place of the announce's
-	host  netip.Addr // whom it counts for
-	// getOnly says that the member may not bring contents into its network.
+	addrs [][]byte   // instead of the announce's
+	host  netip.Addr // the host that it is charged to
+	// getOnly is set if the member may not seed new transfers in its network.
 	getOnly bool
 }
 
@@ -93,7 +93,7 @@ func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member
 // join adds a member to a swarm, which is nil if it is not known.
 func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
 	if s == nil && from.getOnly && a.Total != 0 && a.Have == a.Total {
-		return nil, &proto.RemoteError{Code: proto.CodeExcluded, Text: "nobody else has announced this content, " +
+		return nil, &proto.RemoteError{Code: proto.CodeExcluded, Text: "no other node has announced this content, " +
 			"and the certificate of the node does not have the role seed"}
 	}
 	if !t.entries.Take(from.host) {
@@ -157,7 +157,7 @@ func (t *table) scrape(now time.Time, key []byte) *proto.Scrape {
 	}
 }
 
-// scrape is the progress of clusters, or of groups that have so many parts in their names.
+// scrape returns the progress of clusters, added up by the first parts of their names.
 func (s *swarm) scrape(parts int) (out []proto.ScrapeCluster) {
 	for c := range s.all() {
 		name := proto.ClusterGroup(c.name, parts)
@@ -166,7 +166,7 @@ func (s *swarm) scrape(parts int) (out []proto.ScrapeCluster) {
 		}
 		f := &out[len(out)-1]
 		f.Nodes += uint32(c.nodes)
-		f.Whole += c.whole
+		f.Whole += c.complete
 		f.Missing += s.missing(c)
 	}
 	return out

@@ -34,7 +34,7 @@ func elsewhere(id proto.PeerID, swarm string) origin {
 	return origin{id: id, host: netip.AddrFrom16([16]byte(sum[:16]))}
 }
 
-// One address takes no more than half of each table, and has no effect on others.
+// One address takes no more than half of each table, and has no effect on other addresses.
 func TestTableSharesOfAddresses(t *testing.T) {
 	t.Parallel()
 	cfg := Default()
@@ -72,7 +72,7 @@ func TestTableSharesOfAddresses(t *testing.T) {
 	}
 	tb.expire(epoch.Add(time.Hour))
 	if n := tb.created.Used() + tb.entries.Used(); n != 0 {
-		t.Errorf("%d slots are held by nobody", n)
+		t.Errorf("%d slots are not released", n)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestTableBounds(t *testing.T) {
 	join(t, tb, epoch, "three", "A", "y", 0, 0)
 	join(t, tb, epoch.Add(time.Second), "three", "A", "z", 0, 0)
 	refused(epoch, "two", "A", "y") // in total
-	// Expired members make room.
+	// Expired members free slots.
 	join(t, tb, epoch.Add(90*time.Second), "four", "A", "x", 0, 0)
 	if len(tb.swarms) != 2 || tb.members() != 2 {
 		t.Errorf("%d members in %d swarms, want three/z and four/x", tb.members(), len(tb.swarms))
@@ -308,7 +308,7 @@ func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 }
 
 // checkSums fails unless every group has the members whose clusters are in it, in order, and the swarm
-// as many clusters as it says.
+// the right number of clusters.
 func checkSums(t *testing.T, tb *table) {
 	t.Helper()
 	for _, s := range tb.swarms {
@@ -368,7 +368,7 @@ func BenchmarkTableAnnounce(b *testing.B) {
 }
 
 // BenchmarkTableExpireAll is the slowest single call: all members of the largest swarm
-// expire at once.
+// expire together.
 func BenchmarkTableExpireAll(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()

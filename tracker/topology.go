@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// topologyAge is the time for which a topology is sent again.
+// topologyAge is the maximum age of a cached topology.
 const topologyAge = time.Second
 
 // keptTopology is the topology of a swarm at a time.
@@ -46,7 +46,7 @@ func (t *table) keptTopology(now time.Time, key []byte) *keptTopology {
 	return s.topology
 }
 
-// topology copies what the members of a swarm measured, nil if it is not known. Hosts without a name have
+// topology copies the measurements of a swarm, nil if it is not known. Hosts without a name have
 // none, and the links are in no order: see [finishTopology].
 func (t *table) topology(now time.Time, key []byte) *proto.Topology {
 	s := t.swarm(now, key)

@@ -57,7 +57,7 @@ func (c *trackers) Collect(ch chan<- prometheus.Metric) {
 	c.table(send, "torrents", bt.Torrents, bt.MaxTorrents)
 	c.table(send, "clients", bt.Peers, bt.MaxPeers)
 	send.counter(c.requests, bt.Announces, "bittorrent")
-	send.counter(c.refused, bt.Refused, "bittorrent", "announce")
+	send.counter(c.refused, bt.Rejected, "bittorrent", "announce")
 }
 
 func (c *trackers) table(send sender, name string, entries, most int) {

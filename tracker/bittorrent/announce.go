@@ -21,7 +21,7 @@ const (
 // announce is a client's request.
 type announce struct {
 	hash infohash.T
-	// addr is where the client listens: an address without zone, IPv4 as such.
+	// addr is the listening address of the client, without zone, and unmapped if it is IPv4.
 	addr netip.AddrPort
 	// left is the number of bytes that the client needs: 0 for a seeder, negative if it is unknown.
 	left  int64
@@ -67,7 +67,7 @@ func (s *Server) announce(a *announce) (announceResult, error) {
 	s.counts.requests.Add(1)
 	out, err := s.handleAnnounce(a)
 	if err != nil {
-		s.counts.refused.Add(1)
+		s.counts.rejected.Add(1)
 	}
 	return out, err
 }

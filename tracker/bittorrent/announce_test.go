@@ -121,7 +121,7 @@ func TestBounds(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d, want %d", name, n, want)
 		}
-		if st := s.Stats(); st.Announces != 100 || st.Refused != int64(100-want) {
+		if st := s.Stats(); st.Announces != 100 || st.Rejected != int64(100-want) {
 			t.Errorf("%s: stats %+v", name, st)
 		}
 		c.add(defaults().Expiry)

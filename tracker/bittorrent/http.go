@@ -109,7 +109,7 @@ func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
 // fail replies with an error. The status is 200: with another, clients do not read the
 // reason.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, reason error) {
-	s.cfg.Log.Debug("request refused", "from", r.RemoteAddr, "reason", reason)
+	s.cfg.Log.Debug("request rejected", "from", r.RemoteAddr, "reason", reason)
 	s.reply(w, r, map[string]string{"failure reason": reason.Error()})
 }
 
@@ -200,7 +200,7 @@ func parseScrape(query string) ([]infohash.T, error) {
 		return nil, errors.New("info_hash is missing: a scrape of all torrents is not supported")
 	}
 	if len(texts) > maxScrape {
-		return nil, fmt.Errorf("%d torrents at a time, at most %d", len(texts), maxScrape)
+		return nil, fmt.Errorf("scrape of %d torrents, at most %d", len(texts), maxScrape)
 	}
 	hashes := make([]infohash.T, len(texts))
 	for i, text := range texts {

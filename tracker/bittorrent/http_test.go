@@ -98,7 +98,7 @@ func TestHTTPInvalidRequests(t *testing.T) {
 		"/scrape":                                 "info_hash is missing",
 		"/scrape?info_hash=":                      "info_hash has 0 bytes",
 		"/scrape?" + good + "&info_hash=x":        "info_hash has 1 bytes",
-		"/scrape?" + strings.Repeat(good+"&", 75): "75 torrents at a time",
+		"/scrape?" + strings.Repeat(good+"&", 75): "scrape of 75 torrents",
 	} {
 		reason, _ := bencodeOf(t, get(t, s, "192.0.2.1:5", query))["failure reason"].(string)
 		if !strings.Contains(reason, want) {

@@ -29,7 +29,7 @@ type Server struct {
 	clients  *tracker.Clients
 
 	allowed atomic.Pointer[map[infohash.T]struct{}] // nil for all torrents
-	counts  struct{ requests, refused atomic.Int64 }
+	counts  struct{ requests, rejected atomic.Int64 }
 	conns   atomic.Int64
 	serving sync.WaitGroup
 }
@@ -131,8 +131,7 @@ func readTorrents(path string) (map[infohash.T]struct{}, error) {
 		}
 		hash, err := hex.DecodeString(words[0])
 		if err != nil || len(hash) != 20 && len(hash) != 32 {
-			return nil, fmt.Errorf("line %d of %s is no info-hash: give 40 hexadecimal digits, or the 64 of version 2",
-				n, path)
+			return nil, fmt.Errorf("%s:%d: invalid info-hash: must be 40 or 64 hexadecimal digits", path, n)
 		}
 		out[infohash.T(hash[:infohash.Size])] = struct{}{} // trackers see a version 2 hash truncated (BEP 52)
 	}
@@ -151,9 +150,8 @@ func (s *Server) Close() error {
 type Stats struct {
 	Torrents, Peers       int // now
 	MaxTorrents, MaxPeers int
-	// Announces counts the announces since the start that could be read, and Refused the part
-	// that the tracker rejected.
-	Announces, Refused int64
+	// Announces counts the valid announces since the start, and Rejected the rejected ones among them.
+	Announces, Rejected int64
 }
 
 // Stats returns the measurements of the tracker.
@@ -162,7 +160,7 @@ func (s *Server) Stats() Stats {
 		MaxTorrents: s.cfg.MaxSwarms,
 		MaxPeers:    s.cfg.MaxMembers,
 		Announces:   s.counts.requests.Load(),
-		Refused:     s.counts.refused.Load(),
+		Rejected:    s.counts.rejected.Load(),
 	}
 	st.Torrents, st.Peers = s.clients.Len()
 	return st

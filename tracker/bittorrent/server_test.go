@@ -51,7 +51,7 @@ func TestClient(t *testing.T) {
 			announce(1001, 0, anacrolix.Started)
 			announce(1002, 9, anacrolix.Started)
 			out := announce(1003, 9, anacrolix.Started)
-			if st := s.Stats(); st.Torrents != 1 || st.Peers != 3 || st.Announces != 3 || st.Refused != 0 {
+			if st := s.Stats(); st.Torrents != 1 || st.Peers != 3 || st.Announces != 3 || st.Rejected != 0 {
 				t.Errorf("stats %+v", st)
 			}
 			if out.Seeders != 1 || out.Leechers != 2 || len(out.Peers) != 2 || out.Interval < 540 {
@@ -150,10 +150,10 @@ func TestReload(t *testing.T) {
 		t.Errorf("%d torrents with %d peers left", torrents, peers)
 	}
 	allowed(true, true, false)
-	// An invalid list changes nothing.
+	// An invalid list is ignored.
 	for _, bad := range []string{h2.HexString() + "\nxyz", h2.HexString()[1:], h2.HexString() + "00", "-"} {
 		write(bad)
-		if err := s.Reload(); err == nil || !strings.Contains(err.Error(), "is no info-hash") {
+		if err := s.Reload(); err == nil || !strings.Contains(err.Error(), "invalid info-hash") {
 			t.Errorf("%q: %v", bad, err)
 		}
 		allowed(true, true, false)

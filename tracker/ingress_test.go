@@ -24,7 +24,7 @@ func flowsOf(o *Overview, cluster string) string {
 	return "none"
 }
 
-// Members tell what they received after their announces, and the tracker adds it up by clusters.
+// Members report received bytes after their announces, and the tracker adds it up by clusters.
 func TestTrackerKnowsFlows(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
@@ -56,7 +56,7 @@ func TestTrackerKnowsFlows(t *testing.T) {
 	clk.add(10 * time.Second)
 	tell(cB, announce(hB, "B", 10), received(550, 400))
 	expect("0.80 [{A 800 30} {B 400 30}]")
-	// One that moves to another cluster, or leaves, takes its figures along.
+	// One that moves to another cluster, or leaves, takes its ingress along.
 	tell(cC, announce(hC, "C", 5), nil)
 	expect("0.55 [{A 550 30} {B 400 30}]")
 	leaving := announce(hB, "B", 10)
@@ -114,8 +114,8 @@ func TestAnnounceThatGoesOn(t *testing.T) {
 	}
 }
 
-// A liar changes the figures of its own cluster only, by no more than sums can bear, and takes them along.
-func TestLiarOfFlows(t *testing.T) {
+// Wrong values change the sums of their own cluster only, by no more than sums can bear, and takes them along.
+func TestWrongFlows(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())
 	for i := range 30 {
@@ -138,23 +138,23 @@ func TestLiarOfFlows(t *testing.T) {
 	tb.received(epoch, "stranger", []byte("s"), lie)
 	s := tb.swarms["s"]
 	for _, c := range s.root.subs[1:] {
-		if c.inflow.copies != (copies{}) || len(c.inflow.from) != 0 {
-			t.Errorf("%s has %+v", c.name, c.inflow)
+		if c.ingress.copies != (copies{}) || len(c.ingress.from) != 0 {
+			t.Errorf("%s has %+v", c.name, c.ingress)
 		}
 	}
-	first := &s.root.subs[0].inflow
+	first := &s.root.subs[0].ingress
 	if len(first.from) != maxMemberFlows || first.copies[0] != 1000*maxBytes || first.from["c05"].bytes != 1000*maxBytes {
-		t.Errorf("the liars' cluster has %d flows, %d copies", len(first.from), first.copies)
+		t.Errorf("their cluster has %d flows, %d copies", len(first.from), first.copies)
 	}
 	for i := range 1000 {
 		tb.leave(epoch, []byte("s"), proto.PeerID(fmt.Sprint("liar ", i)))
 	}
 	if first.copies != (copies{}) || len(first.from) != 0 {
-		t.Errorf("the liars left %+v", *first)
+		t.Errorf("after they left: %+v", *first)
 	}
 }
 
-// Copies are told for sites and for their racks.
+// Copies are reported for sites and for their racks.
 func TestCopiesOfRacks(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())
@@ -178,7 +178,7 @@ func TestCopiesOfRacks(t *testing.T) {
 	}
 }
 
-// Who lacks much more than others is named, and nobody while all get on alike.
+// A node that needs many more pieces than average is a straggler.
 func TestStragglers(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())

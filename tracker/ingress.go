@@ -6,26 +6,24 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxMemberFlows bounds the clusters from which a member's payload is counted, those that sent most. It
-// bounds the table's memory.
+// maxMemberFlows bounds the flows of a member; the largest ones are kept.
 const maxMemberFlows = 16
 
-// maxBytes bounds what a member may say that it received, in bytes, so that no sum overflows.
+// maxBytes bounds the bytes that a member reports, so that no sum overflows.
 const maxBytes = 1 << 48
 
-// copiesUnit is how copies are counted: in millionths, so that a sum that is added to and subtracted from
-// stays exact.
+// copiesUnit is the unit of copies, a millionth, so that sums stay exact.
 const copiesUnit = 1_000_000
 
-// inflow is what a member says that it received.
-type inflow struct {
+// ingress is the payload that a member reports as received.
+type ingress struct {
 	at     time.Time
 	copies copies
 	flows  []flow
 }
 
-// copies is how often the content came into the groups that the member is in, from the site on, in
-// parts of it: see copiesUnit.
+// copies is the number of times that the content entered each group of the member, from the site on,
+// in units of copiesUnit.
 type copies [proto.MaxClusterParts]uint64
 
 // flow is payload from one cluster, in bytes, and the mean rate in bytes per second between the last two
@@ -36,14 +34,14 @@ type flow struct {
 	rate  uint64
 }
 
-// inflowSum is what the members of a cluster received.
-type inflowSum struct {
+// ingressSum is the sum of the ingress of the members of a cluster.
+type ingressSum struct {
 	copies copies
 	from   map[string]*flow // by cluster, none without bytes
 }
 
-// count adds a member's inflow to the sum (sign 1) or subtracts it (sign -1).
-func (s *inflowSum) count(in *inflow, sign int) {
+// count adds a member's ingress to the sum (sign 1) or subtracts it (sign -1).
+func (s *ingressSum) count(in *ingress, sign int) {
 	if in == nil {
 		return
 	}
@@ -68,23 +66,23 @@ func (s *inflowSum) count(in *inflow, sign int) {
 	}
 }
 
-// received updates what a member of a swarm received, if both are known. A member that lies changes the
-// figures of its own cluster, until it leaves or expires. Clusters that are not of the swarm are left out.
+// received updates the ingress of a member, if it is known. Wrong values affect its own cluster only, until
+// it leaves or expires. Flows from clusters outside the swarm are ignored.
 func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Received) {
 	m := t.member(now, key, id)
 	if m == nil {
 		return
 	}
-	in := &inflow{at: t.now, copies: copiesOf(m.cluster.name, r)}
+	in := &ingress{at: t.now, copies: copiesOf(m.cluster.name, r)}
 	for _, f := range r.Flows {
 		if from := m.swarm.find(f.Cluster); from != nil && f.Bytes > 0 {
 			in.addFlow(flow{from: from.name, bytes: min(f.Bytes, maxBytes)})
 		}
 	}
-	in.setRates(m.inflow)
-	m.cluster.inflow.count(m.inflow, -1)
-	m.inflow = in
-	m.cluster.inflow.count(in, 1)
+	in.setRates(m.ingress)
+	m.cluster.ingress.count(m.ingress, -1)
+	m.ingress = in
+	m.cluster.ingress.count(in, 1)
 }
 
 // copiesOf returns the copies that a member of a cluster received.
@@ -108,8 +106,8 @@ func copiesOf(cluster string, r *proto.Received) (c copies) {
 	return c
 }
 
-// addFlow adds a flow, in place of the least one when there are too many.
-func (in *inflow) addFlow(f flow) {
+// addFlow adds a flow, or replaces the smallest one if there are maxMemberFlows.
+func (in *ingress) addFlow(f flow) {
 	if len(in.flows) < maxMemberFlows {
 		in.flows = append(in.flows, f)
 		return
@@ -125,9 +123,9 @@ func (in *inflow) addFlow(f flow) {
 	}
 }
 
-// setRates sets the rates since the inflow before, which is nil for the first. Two announces at almost the
+// setRates sets the rates since the ingress before, which is nil for the first. Two announces at almost the
 // same time keep the rates.
-func (in *inflow) setRates(before *inflow) {
+func (in *ingress) setRates(before *ingress) {
 	if before == nil {
 		return
 	}
