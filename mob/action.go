@@ -14,7 +14,7 @@ type (
 	Send struct {
 		Peer    proto.PeerID
 		Message proto.Message
-		// Made says of a request that the peer makes the block itself, see [Picker].
+		// Made is true for a request of a block that the peer makes itself, see [Picker].
 		Made bool
 	}
 	// Introduce sends a joined peer the addresses of members.
@@ -35,14 +35,14 @@ type (
 		Why  string
 	}
 	// Push sends a joined peer a block of a generation that it did not request: a new
-	// combination of the blocks that are there, or the plain block of that number. [Sent] follows.
+	// combination of its blocks, or the plain block with that number. [Sent] follows.
 	Push struct {
 		Peer                     proto.PeerID
 		Generation, Block, Round int
 	}
 	// Discard discards what has come of a piece. [Failed] without sources follows.
 	Discard struct{ Piece int }
-	// Finished says that every piece is stored. It comes again if one was [Lost] since.
+	// Finished reports that every piece is stored. It is repeated if one was [Lost] since.
 	Finished struct{}
 )
 

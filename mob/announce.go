@@ -6,8 +6,8 @@ import (
 	"github.com/mobgrid/mob/mob/avail"
 )
 
-// announce announces a piece to every peer that is subscribed to it and whom it concerns, with the
-// next batch or at once.
+// announce announces a piece to each peer that is subscribed to it and needs to know, with the next
+// batch or immediately.
 func (s *State) announce(i int, u avail.Update) {
 	for _, p := range s.peers {
 		if !p.box.Subscribed.Has(i) || !s.concerns(p, i, u) {
@@ -20,9 +20,9 @@ func (s *State) announce(i int, u avail.Update) {
 	}
 }
 
-// concerns reports whether an update concerns a peer: a claim one of the group that the piece enters,
-// or of its siblings; and a have one with which the node exchanges pieces, or if it is new to the
-// group beside that of the peer. In a large site most haves concern no other rack.
+// concerns reports whether a peer needs to know an update: a claim if it is of the group that the
+// piece enters, or of a sibling; a have if it exchanges pieces with the node, or if the piece is new
+// to its group. In a large site other racks need few haves.
 func (s *State) concerns(p *peer, i int, u avail.Update) bool {
 	switch u {
 	case avail.Claim:
@@ -33,10 +33,10 @@ func (s *State) concerns(p *peer, i int, u avail.Update) bool {
 	return true
 }
 
-// skipsBatch reports whether an update is sent at once. Peers of a group get claims on what enters
-// it at once, since they might begin the piece themselves, and haves that are new to the group,
-// which they announce to others. Where machines are busy these haves wait: the claims have told
-// already who brings the pieces, and one message for several costs all members less.
+// skipsBatch reports whether an update is sent immediately. Members of a group get claims on pieces
+// that enter it, since they might start the piece, and haves that are new to the group. Where machines
+// are busy these haves wait: the claims were announced already, and one message for several pieces
+// costs members less.
 func (s *State) skipsBatch(p *peer, i int, u avail.Update) bool {
 	switch {
 	case u == avail.Have && s.work.Owes(p.member, i):
@@ -67,8 +67,8 @@ func (s *State) isUrgent(p *peer, i int, u avail.Update) bool {
 	return true
 }
 
-// announceLoss tells every peer that the node does not have a piece any more, also those that are
-// not subscribed to it: they may have been when the node got it.
+// announceLoss announces to every peer, subscribed or not, that the node does not have a piece any
+// more.
 func (s *State) announceLoss(i int) {
 	for _, p := range s.peers {
 		s.announceTo(p, i, avail.Drop, p.near())
@@ -89,9 +89,8 @@ func (s *State) claimLocally(f *fetch) {
 	}
 }
 
-// relay announces to peers of other sites what a peer of the own claims or drops. A claim counts
-// for the site, and a peer of another may not be joined to the member that made it. It changes how
-// rare the piece is, and nobody waits for that.
+// relay announces a claim or a drop of a peer of the site to peers of other sites. A claim counts for
+// the site, and they may not have a session with the member that made it.
 func (s *State) relay(i int, u avail.Update) {
 	for _, p := range s.peers {
 		if !p.near() && p.box.Subscribed.Has(i) {
@@ -114,8 +113,8 @@ func (s *State) flushPeer(p *peer) {
 	}
 }
 
-// paceBlocks is the number of blocks of the least size that come over the WAN between two messages to a
-// peer of another site that can wait. A message, its answer and their headers take about 250 bytes.
+// paceBlocks is the number of least blocks that arrive over the WAN between two messages to a peer of
+// another site that can wait. A message, its answer and their headers take about 250 bytes.
 const paceBlocks = 8
 
 // setPace computes the least time between two pings, and two batches, to a peer of another site. On fast
@@ -133,7 +132,7 @@ func (s *State) setPace() {
 	}
 }
 
-// dropClaim takes back the claim on a piece that is being fetched.
+// dropClaim withdraws the claim on a piece in progress.
 func (s *State) dropClaim(f *fetch) {
 	f.claimed = false
 	s.announce(f.Piece, avail.Drop)

@@ -63,7 +63,7 @@ func (s *State) answered(p *peer, i int, again bool) {
 	case !p.Answered(i) || !again:
 	case s.stored.Have.Has(i): // so the piece was bad
 		p.Strike()
-		s.hasten()
+		s.checkSoon()
 	default:
 		s.deferPiece(p, i, s.t.Stall)
 	}
@@ -78,7 +78,7 @@ func (s *State) judge() {
 		}
 		p.StrikeUnanswered(s.now, s.t.Dead+s.book.Late)
 		if p.StruckOut(&s.t.Rules) {
-			s.ban(p, "bad pieces that it does not take back")
+			s.ban(p, "bad pieces that it does not withdraw")
 		}
 	}
 }
@@ -99,24 +99,23 @@ func (s *State) restart(f *fetch) {
 	s.do(Discard{Piece: f.Piece})
 }
 
-// onLiar bans a node that signed false blocks. They may have come from others.
+// onLiar bans a node that signed corrupt blocks, which other peers may have sent.
 func (s *State) onLiar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
-		s.ban(p, "it signed false blocks")
+		s.ban(p, "signed corrupt blocks")
 	} else if n := s.roster.Node(id); n != nil {
 		n.Record.Banned = true
 	}
 }
 
-// onChecked announces a piece again to a peer that complained of it, or for which it could not be
-// read.
+// onChecked announces a piece again to a peer that reported it, or for which it could not be read.
 func (s *State) onChecked(ev Checked) {
 	p := s.joined[ev.Peer]
 	if p == nil {
 		return
 	}
 	if ev.Alarm && !p.AllowsAlarm(s.now) {
-		s.ban(p, "too many complaints about sound pieces")
+		s.ban(p, "too many reports of valid pieces")
 		return
 	}
 	if s.stored.Offers(ev.Piece) {

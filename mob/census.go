@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// onHave takes in what a peer announces.
+// onHave records the announcements of a peer.
 func (s *State) onHave(p *peer, m *proto.Have) {
 	first := !p.Announced
 	if first {
@@ -81,7 +81,7 @@ func (s *State) addClaim(p *peer, i int) {
 	if !s.precedes(p, i) {
 		return
 	}
-	// Two members requested a piece while their claims crossed, and the first of them goes on.
+	// Two members requested a piece while their claims crossed, and the first of them continues.
 	s.picker.Claimed(View{s, home}, i)
 	if both {
 		s.leaveRemote(f)
@@ -89,8 +89,8 @@ func (s *State) addClaim(p *peer, i int) {
 	}
 }
 
-// precedes reports whether a peer goes before the node where both claim a piece for the groups that
-// both are in: it is the one that the plan has bring the piece there, or else the one with the lesser id.
+// precedes reports whether a peer precedes the node where both claim a piece: it is the gateway in the
+// plan, or else has the lesser ID.
 func (s *State) precedes(p *peer, i int) bool {
 	home := s.home(p)
 	if first, known := s.work.Precedes(home.Index, p.member, i); known {
@@ -99,8 +99,8 @@ func (s *State) precedes(p *peer, i int) bool {
 	return p.ID < s.cfg.Self
 }
 
-// countClaim notes that the claim of a peer of the site on a piece counts, or does not any more. It
-// counts for each group that the peer is in: whichever the piece enters, those have it, or will.
+// countClaim counts the claim of a peer of the site on a piece, or stops to count it, for each group
+// that the peer is in: these groups have the piece, or will.
 func (s *State) countClaim(p *peer, i int, counts bool) {
 	s.touch(i)
 	for _, l := range s.groups(p) {
@@ -125,8 +125,8 @@ func (s *State) isLeft(l *level, i int) bool {
 	return s.free(l, i) && !s.stored.Have.Has(i) && !s.fetches[i].enters(l)
 }
 
-// open has a piece fetched that came into being, unless it is stored. Members take turns at it, as if
-// what peers announced of it before came now.
+// open has a new piece fetched, unless it is stored. Members take turns at it, as if peers announced
+// it now.
 func (s *State) open(i int) (news bool) {
 	if s.stored.Have.Has(i) || s.fetches[i] != nil || !s.wanted.Add(i) {
 		return false
@@ -140,7 +140,7 @@ func (s *State) open(i int) (news bool) {
 	return true
 }
 
-// countHave notes that a piece of a peer of the site counts, or does not any more.
+// countHave counts a piece of a peer of the site, or stops to count it.
 func (s *State) countHave(p *peer, i int, counts bool) {
 	s.touch(i)
 	for _, l := range s.groups(p) {
@@ -160,7 +160,7 @@ func (s *State) countHave(p *peer, i int, counts bool) {
 	s.reconsider(i)
 }
 
-// addHave notes that a peer has a piece.
+// addHave records that a peer has a piece.
 func (s *State) addHave(p *peer, i int) {
 	if !p.Have.Add(i) {
 		return
@@ -190,7 +190,7 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	f := s.fetches[i]
-	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Doubtful(i) || s.follows(f) {
+	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Unverified(i) || s.follows(f) {
 		return
 	}
 	s.leaveRemote(f)
@@ -199,7 +199,7 @@ func (s *State) addHave(p *peer, i int) {
 	}
 }
 
-// addRemote notes that a piece is in the group of a peer beside the own, or on its way there.
+// addRemote records that the group of a remote peer has or claims a piece.
 func (s *State) addRemote(p *peer, i int) {
 	if p.level.AddRemote(&p.link.Sibling, i) {
 		s.touch(i)
@@ -207,7 +207,7 @@ func (s *State) addRemote(p *peer, i int) {
 	}
 }
 
-// removeHave takes back that a peer has a piece.
+// removeHave records that a peer does not have a piece any more.
 func (s *State) removeHave(p *peer, i int) {
 	if !p.Have.Remove(i) {
 		return
@@ -228,7 +228,7 @@ func (s *State) removeHave(p *peer, i int) {
 	}
 }
 
-// removeClaim takes back that a peer claims a piece.
+// removeClaim records that a peer does not claim a piece any more.
 func (s *State) removeClaim(p *peer, i int) {
 	if !p.RemoveClaim(i) {
 		return
@@ -253,7 +253,7 @@ func (s *State) removeRemote(p *peer, i int) {
 	}
 }
 
-// gained notes a piece that no member of a group had.
+// gained records a piece that no member of a group had.
 func (s *State) gained(l *level, i int) {
 	if s.picker.Gained(View{s, l}, i) {
 		l.Inflow.Add(s.now)

@@ -19,15 +19,15 @@ type Config struct {
 	// Assignment has the plan that the node follows, nil for none. The content then has plain pieces and
 	// does not grow.
 	Assignment *assign.Assignment
-	// Picker decides what is requested. Nil picks plain pieces, of a content of Length bytes, of
-	// PieceLength bytes each but the last.
+	// Picker decides the next request. The default picks plain pieces of PieceLength bytes, of Length bytes in
+	// total.
 	Picker      Picker
 	Length      int64
 	PieceLength int
-	// Growing says that the pieces come into being while the swarm runs: each is wanted from the
-	// event [Grown] on that names it. Such a content is never complete.
+	// Growing is true if pieces are made while the swarm runs: each is wanted from its event [Grown] on.
+	// The node is never complete then.
 	Growing bool
-	// UploadOnly says that nothing is fetched, whatever is lacking.
+	// UploadOnly is true if the node fetches nothing, even if pieces are missing.
 	UploadOnly bool
 	// Seed makes the random choices.
 	Seed uint64

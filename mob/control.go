@@ -7,9 +7,8 @@ import (
 	"github.com/mobgrid/mob/mob/bitset"
 )
 
-// View is what a [Picker] sees of its State: which peers have or claim which numbers, and what
-// is on its way. It only reads. What it tells of members and clusters is that of one group that the
-// node is in: its members, and the siblings of it, see [Control.From].
+// View is the read-only part of a State that a [Picker] sees: which peers have or claim which numbers,
+// and the numbers in progress. It is for one group that the node is in, see [Control.From].
 type View struct {
 	s *State
 	l *level
@@ -30,8 +29,8 @@ func (v View) Has(i int) bool { return v.s.stored.Have.Has(i) }
 // Stored returns how many of the numbers first <= i < end are stored.
 func (v View) Stored(first, end int) int { return v.s.stored.Have.Count(first, end) }
 
-// Wanted returns the numbers to fetch that are not on their way. They must not be changed but by
-// [Control.Want] and [Control.Unwant].
+// Wanted returns the numbers to fetch that are not in progress. Change them with [Control.Want] and
+// [Control.Unwant] only.
 func (v View) Wanted() *bitset.Set { return v.s.wanted }
 
 // Level is the place of the group among those that the node is in, 0 for its site.
@@ -46,8 +45,8 @@ func (v View) InShare(i int) bool { return v.l.Share.Has(i) }
 // Holders returns how many peers of the group have number i.
 func (v View) Holders(i int) int { return int(v.l.Holders[i]) }
 
-// Seeds returns how many peers of the group have had every number since they joined, where they are
-// few for all that fetch. What only they have counts as if nobody of the group had it.
+// Seeds returns the number of peers of the group that have had every number since they joined, if they
+// are few for all that fetch. Numbers that only they have count as if no member had them.
 func (v View) Seeds() int { return v.l.Seeds }
 
 // Claims returns how many peers of the group have claimed number i.
@@ -56,14 +55,15 @@ func (v View) Claims(i int) int { return int(v.l.Claims[i]) }
 // Rarity returns how many siblings of the group have number i or have claimed it.
 func (v View) Rarity(i int) int { return int(v.l.Rarity[i]) }
 
-// Free reports whether no other member of the group has number i, as far as that is not in doubt, or
-// has claimed it, and whether the node knows the group well enough to say so.
+// Free reports whether no other member of the group has number i, as far as that is verified, or
+// claims it, and whether the node knows the group well enough.
 func (v View) Free(i int) bool { return v.s.mayTake(v.l, i) }
 
 // Leaves reports whether the node leaves number i to others of the group, which it is far behind.
 func (v View) Leaves(i int) bool { return v.s.leaves(v.l, i) }
 
-// Before returns how many siblings of the group lack number i and are to begin it before the group.
+// Before returns the number of siblings of the group that need number i and are to start it before the
+// group.
 func (v View) Before(i int) int { return v.l.siblingsBefore(i) }
 
 // Complete returns how many peers of the group, and how many siblings of it, have all of the numbers
@@ -97,20 +97,20 @@ func (v View) Ordered(p Peer) int {
 	return v.s.pickOrdered(p.p)
 }
 
-// Quick reports whether a number from a peer may arrive before the claims of others on it do.
+// Quick reports whether a number from a peer may arrive before other members' claims on it.
 func (v View) Quick(p Peer) bool { return v.s.isQuick(p.p) }
 
-// Fetch is a number on its way.
+// Fetch is a number in progress.
 type Fetch struct {
 	// Peer is the peer that it was requested of, if there is one at the moment.
 	Peer Peer
 	// Enters says that it comes from outside of the group.
 	Enters bool
-	// Started is when it was begun.
+	// Started is the time of its start.
 	Started time.Time
 }
 
-// Fetch returns how number i is fetched; ok is false if it is not on its way.
+// Fetch returns how number i is fetched; ok is false if it is not in progress.
 func (v View) Fetch(i int) (f Fetch, ok bool) {
 	is := v.s.fetches[i]
 	if is == nil {
@@ -119,8 +119,7 @@ func (v View) Fetch(i int) (f Fetch, ok bool) {
 	return Fetch{Peer{is.peer}, is.enters(v.l), is.started}, true
 }
 
-// Control is what a [Picker] sees of its State and has it do. Its own View is that of the node's
-// site.
+// Control is the part of a State that a [Picker] uses and changes. Its own View is of the node's site.
 type Control struct {
 	View
 	levels []View
@@ -137,19 +136,19 @@ func newControl(s *State) *Control {
 // Levels returns the views of all groups that the node is in, from its site to its own cluster.
 func (c *Control) Levels() []View { return c.levels }
 
-// From returns the view of the outermost group that a number from a peer enters; for a local peer
-// that of the node's cluster.
+// From returns the view of the outermost group that a number from a peer enters; for a local peer the
+// node's cluster.
 func (c *Control) From(p Peer) View {
 	return c.levels[min(p.p.shared, len(c.levels)-1)]
 }
 
-// Want notes that number i is to be fetched, and reports whether that is news. A number that is
-// stored or on its way is not.
+// Want adds number i to the numbers to fetch, unless it is stored or in progress, and reports whether
+// that is news.
 func (c *Control) Want(i int) bool {
 	return !c.s.stored.Have.Has(i) && c.s.fetches[i] == nil && c.s.wanted.Add(i)
 }
 
-// Unwant notes that number i is not to be fetched.
+// Unwant removes number i from the numbers to fetch.
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 
 // Open is Want for a number that peers may have announced already, and has the node request it.
@@ -158,10 +157,10 @@ func (c *Control) Open(i int) bool { return c.s.open(i) }
 // Store records that number i is stored and verified, and announces it.
 func (c *Control) Store(i int) { c.s.store(i) }
 
-// Announce announces a number that is stored, again to those that were told already.
+// Announce announces a number that is stored, again to peers that know it.
 func (c *Control) Announce(i int) { c.s.announce(i, avail.Have) }
 
-// Drop notes that number i is not stored any more, tells all peers, and reports whether it was.
+// Drop records that number i is not stored any more, announces that, and reports whether it was.
 func (c *Control) Drop(i int) bool {
 	stored, offered := c.s.stored.Remove(i)
 	if offered {
@@ -203,11 +202,11 @@ func (c *Control) Allow(i int) {
 	}
 }
 
-// Lack adds to how many numbers a group lacks before it has the whole content.
-func (c *Control) Lack(v View, n int) { v.l.Inflow.Missing += n }
+// AddMissing adds n to the numbers that a group still needs for the content.
+func (c *Control) AddMissing(v View, n int) { v.l.Inflow.Missing += n }
 
-// Changed reports whether anything that a View tells of the numbers first <= i < end may have
-// changed since it was asked last. It is for one caller: the answer is given once.
+// Changed reports whether any View of the numbers first <= i < end may have changed since the last
+// call. It is for one caller.
 func (c *Control) Changed(first, end int) bool {
 	return c.s.stored.TakeDirty(first, end)
 }
@@ -216,8 +215,8 @@ func (c *Control) Changed(first, end int) bool {
 // is as good, or of the first of them if they have an order.
 const maxCandidates = 512
 
-// Best returns the wanted number that a peer has and that has the least key, -1 if there is none.
-// key returns false for a number that is not to be begun with the peer. Of equals it is one at random.
+// Best returns the wanted number with the least key that a peer has, -1 if there is none. key returns
+// false for a number that is not to be started with the peer. Ties are broken at random.
 func (c *Control) Best(p Peer, key func(i int) (int, bool)) int {
 	s := c.s
 	best, bestKey, ties, seen := -1, 0, 0, 0

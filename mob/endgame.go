@@ -6,7 +6,7 @@ import (
 )
 
 // endgame requests the rest of late pieces of a second peer: for each peer that has room, the
-// piece that waits longest, and only if the second peer promises to be much faster. A piece has
+// piece that waits longest, and only if the second peer is expected to be much faster. A piece has
 // one helper at a time, so the waste is a few blocks.
 func (s *State) endgame() {
 	if s.complete {
@@ -55,10 +55,10 @@ func (s *State) isFaster(p *peer, f *fetch) bool {
 	return f.peer.pipe.Wait() > 2*(rest+p.pipe.Queue.Seconds()) && s.isSpare(p, f)
 }
 
-// isSpare reports whether the link to a peer has nothing else to do than to help with a piece: the node
-// has requested nothing there, and what the group lacks that the piece enters is all claimed. In the end
-// a cluster waits for what was begun on its slow links, while fast ones are idle. When an external peer
-// sends something says little.
+// isSpare reports whether the link to a peer has no other use than to help with a piece: no request is
+// outstanding there, and all missing pieces of the group that the piece enters are claimed. Near the
+// end a cluster waits for pieces on its slow links, while fast ones are idle. The timing of external
+// peers says little.
 func (s *State) isSpare(p *peer, f *fetch) bool {
 	return p.link != nil && p.link.Out() == 0 && f.level != nil && !f.peer.External && !p.External &&
 		!s.picker.Unclaimed(View{s, f.level})

@@ -10,20 +10,20 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// fetch is a piece on its way: which bytes were requested of whom, and which arrived.
+// fetch is a piece in progress.
 type fetch struct {
 	flow.Progress
 	level   *level // the outermost group that it enters; nil if it comes from the own cluster
-	claimed bool   // others were told that it enters that, or comes from the only member that has it
-	peer    *peer  // of which the next bytes are requested; nil if there is none at the moment
-	helper  *peer  // of which bytes are requested a second time, in the end game
+	claimed bool   // announced that it enters that, or comes from the only member that has it
+	peer    *peer  // the next request goes to it; nil if there is none at the moment
+	helper  *peer  // bytes are requested of it a second time, in the end game
 	// alone says that the piece comes from one peer or not at all: it was bad when it came from
 	// several. discarded says that it lost that peer, see restart.
 	alone, discarded bool
 	started          time.Time
 	claimedAt        time.Time // when it was last claimed
-	// waitsAt is the peer for which it was claimed ahead, and notBefore when the first request may
-	// be sent: see awaitClaims.
+	// It was claimed ahead for the peer waitsAt, and is requested from the time notBefore on: see
+	// awaitClaims.
 	waitsAt   *peer
 	notBefore time.Time
 }
@@ -40,9 +40,8 @@ func newFetch(piece, size int, now time.Time) *fetch {
 	return &fetch{Progress: flow.NewProgress(piece, size), started: now}
 }
 
-// grace returns for how long nothing need have come from the peer: an external peer looks at its
-// requests when it sees fit, and sends what was requested before first. A node may be slow to answer
-// by more than a queue explains.
+// grace returns the time in which a peer need not have sent anything: an external peer looks at its
+// requests on a timer, and a node may be slower than a queue explains.
 func (s *State) grace(f *fetch) time.Duration {
 	switch p := f.peer; {
 	case p == nil:
@@ -54,8 +53,8 @@ func (s *State) grace(f *fetch) time.Duration {
 	}
 }
 
-// beginFetch begins a piece with a peer.
-func (s *State) beginFetch(p *peer, i int) *fetch {
+// startFetch starts a piece with a peer.
+func (s *State) startFetch(p *peer, i int) *fetch {
 	f := newFetch(i, s.layout.size(i), s.now)
 	f.alone = s.book.Suspect(i)
 	s.wanted.Remove(i)
@@ -65,8 +64,7 @@ func (s *State) beginFetch(p *peer, i int) *fetch {
 }
 
 // assign has a fetch request its next bytes of p. It claims the piece if it enters a group that the
-// node is in, or comes from the only member of the cluster that has it: a member with many pieces that all others
-// lack should send each piece once.
+// node is in, or if only one member of the cluster has it: that member should send each piece once.
 func (s *State) assign(p *peer, f *fetch) {
 	f.peer, p.current = p, f
 	s.touch(f.Piece)
@@ -85,9 +83,9 @@ func (s *State) assign(p *peer, f *fetch) {
 	}
 }
 
-// hasChoice reports whether a local peer has enough pieces that no other member has, from one
-// piece on, for every member to begin another one. Of fewer all begin the same, whatever is
-// announced, and in a large cluster everybody would claim every piece to everybody.
+// hasChoice reports whether a local peer has enough pieces that no other member has, from one piece
+// on, for each member to start another one. With fewer, all start the same, and each would claim every
+// piece to every other member.
 func (s *State) hasChoice(p *peer, from int) bool {
 	alone, seen, own := 1, 0, s.own()
 	for i := range s.wanted.Intersection(p.Have, from) {
@@ -114,8 +112,8 @@ func (s *State) unassign(f *fetch) {
 	}
 }
 
-// release gives a span back that p will not send, unless it is requested of a second peer too,
-// and takes the fetch from p.
+// release records that p will not send a span, unless it is requested of a second peer too, and takes
+// the fetch from p.
 func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 	other := f.peer
 	if other == p {
@@ -139,7 +137,7 @@ func (s *State) release(p *peer, f *fetch, sp proto.Span) {
 	}
 }
 
-// releaseAll gives back everything that was requested of p.
+// releaseAll removes all requests to p.
 func (s *State) releaseAll(p *peer) {
 	spans := p.pipe.CancelAll()
 	s.wakeSharing(p)

@@ -1,20 +1,19 @@
 package mob
 
-// growing is the [Picker] for plain pieces that come into being while the content is fetched: the parts
-// of a stream. A piece is wanted from the event [Grown] on that names it, whatever peers have announced
-// before, and earlier pieces come first. Only what a single member of the cluster has comes before those,
-// see localKey.
+// growing is the [Picker] for plain pieces that are made while the node fetches: the parts of a
+// stream. A piece is wanted from its event [Grown] on, and earlier pieces come first. Pieces that a
+// single member of the cluster has come before those, see localKey.
 type growing struct{ pieces }
 
 const (
-	// together is how many pieces are picked before later ones, see [Layout].
+	// together is the number of pieces that are picked before later ones, see [Layout].
 	together = 64
 	// current is the number of pieces that are of interest at a time, see [Layout]: about what waits at
 	// the source of a fast stream.
 	current = 2048
 )
 
-// newGrowing is the picker of a content that grows up to length bytes, in pieces of size bytes or less.
+// newGrowing returns the picker of up to length bytes, in pieces of at most size bytes.
 func newGrowing(length int64, size int) *growing {
 	k := &growing{*newPieces(length, size)}
 	k.layout.Together = together
@@ -27,7 +26,7 @@ func newGrowing(length int64, size int) *growing {
 func (k *growing) Attach(c *Control) {
 	k.Control = c
 	for _, v := range c.Levels() {
-		c.Lack(v, 2*k.layout.Count)
+		c.AddMissing(v, 2*k.layout.Count)
 	}
 }
 

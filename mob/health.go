@@ -10,17 +10,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// farBehind is how many pieces a node may lack that others of its cluster have, before it leaves
-// the WAN to them. A node that is much slower than others would keep them waiting for what it
-// fetches.
+// farBehind is the number of pieces that a node needs and other members have before it leaves the WAN
+// to these. They would wait for the pieces of a slow node.
 const farBehind = 32
 
-// maxAnswer bounds what counts as the time of an answer: a machine that was suspended says nothing of
-// how busy it is.
+// maxAnswer bounds the time of an answer: one from a suspended machine does not count.
 const maxAnswer = time.Minute
 
-// health looks after the peers, now and again: round trips, stalls, silence. It also does what is
-// done when nothing else happens: stealing, end game, gossip.
+// health checks the peers: round trips, stalls, silence. It also does what can wait: stealing, end
+// game, gossip.
 func (s *State) health() {
 	for k := len(s.peers) - 1; k >= 0; k-- {
 		if k < len(s.peers) {
@@ -45,8 +43,7 @@ func (s *State) health() {
 	}
 }
 
-// checkBehind finds out whether the node is far behind its groups. Peers of which it requested nothing for that
-// reason may have announced all that they ever will.
+// checkBehind checks whether the node is far behind its groups.
 func (s *State) checkBehind() {
 	for _, l := range s.levels {
 		was := l.behind
@@ -66,8 +63,8 @@ func (s *State) healthInterval() time.Duration {
 	return s.t.Queue / 2
 }
 
-// hasten ends a long health interval.
-func (s *State) hasten() {
+// checkSoon shortens a long health interval.
+func (s *State) checkSoon() {
 	s.due.Sooner(timer.Health, s.now.Add(s.t.Queue/2))
 }
 
@@ -117,8 +114,8 @@ func (s *State) sendPing(p *peer) {
 	s.send(p, &proto.Ping{Nonce: flow.PingNonce(s.started, s.now)})
 }
 
-// onPing answers a ping. To a peer across a link the node sends one of its own, so that both
-// directions are measured at one time.
+// onPing answers a ping. Across a link it also sends one, so that both directions are measured at the
+// same time.
 func (s *State) onPing(p *peer, nonce uint64) {
 	s.send(p, &proto.Pong{Nonce: nonce})
 	if !p.acrossLink() {

@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// interest is what a node wants a peer to announce.
+// interest is a set of pieces that a peer is to announce.
 type interest uint8
 
 const (
@@ -16,9 +16,8 @@ const (
 	allInterest
 )
 
-// interestIn returns what the node wants a peer to announce: all pieces if it may request any of
-// it, or if the peer is of its site; its share if it may come to that, to know whether there is
-// work; and else none.
+// interestIn returns the node's interest in a peer: all pieces if it may request any, or if the peer
+// is of its site; its share if it may come to that, to know whether there is work; and else none.
 func (s *State) interestIn(p *peer) interest {
 	switch {
 	case s.complete || !p.near() && !p.matched:
@@ -29,7 +28,7 @@ func (s *State) interestIn(p *peer) interest {
 	return shareInterest
 }
 
-// sendWant subscribes to what the node wants a peer to announce.
+// sendWant subscribes to the pieces of interest.
 func (s *State) sendWant(p *peer) {
 	p.interest = s.interestIn(p)
 	var rs []proto.Range
@@ -43,14 +42,14 @@ func (s *State) sendWant(p *peer) {
 	s.send(p, &proto.Want{Pieces: rs})
 }
 
-// updateInterest subscribes anew at the peers of a link, if the node's interest has changed.
+// updateInterest updates the subscriptions at the peers of a link.
 func (s *State) updateInterest(l *link) {
 	for _, p := range l.peers {
 		s.interestChanged(p)
 	}
 }
 
-// interestChanged subscribes anew at a peer, if the node's interest has changed.
+// interestChanged updates the subscription at a peer, if the node's interest has changed.
 func (s *State) interestChanged(p *peer) {
 	if p.interest != notSent && p.interest != s.interestIn(p) {
 		s.sendWant(p)
@@ -58,8 +57,8 @@ func (s *State) interestChanged(p *peer) {
 	}
 }
 
-// sendShare subscribes to the new share. Members come and go many at a time, and nothing waits
-// for it.
+// sendShare updates subscriptions to the node's share. Members often come and leave together, so that
+// can wait.
 func (s *State) sendShare() {
 	if !s.roster.TakeShareChanged() {
 		return
@@ -71,9 +70,9 @@ func (s *State) sendShare() {
 	}
 }
 
-// onWant takes in what a peer subscribes to, and announces what is new to it.
+// onWant records the subscription of a peer, and announces the pieces that are new in it.
 func (s *State) onWant(p *peer, m *proto.Want) {
-	s.hasten()
+	s.checkSoon()
 	old := p.box.Subscribed
 	p.box.Subscribed = bitset.New(s.layout.Count)
 	for i := range bitset.Numbers(m.Pieces, s.layout.Count) {
@@ -90,12 +89,12 @@ func (s *State) onWant(p *peer, m *proto.Want) {
 	s.send(p, p.box.Answer(s.now))
 }
 
-// fetchesHere reports whether a remote peer fetches from the node, as one may that is subscribed to
-// all pieces. Those of the own site all are.
+// fetchesHere reports whether a remote peer fetches from the node: it is subscribed to all pieces. All
+// peers of the site are.
 func (p *peer) fetchesHere() bool {
 	return p.acrossLink() && p.box.Subscribed.Len() > 0 && p.box.Subscribed.Full()
 }
 
-// measures reports whether round trips to a peer are measured all the time: blocks go to it over a link,
-// or a parent in a plan sends some, whose requests wait for what others send the other way.
+// measures reports whether round trips to a peer are measured continuously: blocks go to it over a
+// link, or it is a parent in a plan, whose requests wait behind blocks.
 func (p *peer) measures() bool { return p.fetchesHere() || p.pipe.Deep && p.acrossLink() }

@@ -5,14 +5,10 @@ import (
 	"github.com/mobgrid/mob/mob/roster"
 )
 
-// level is a group of nodes that the node is in: its site, a part of the site such as a rack, and
-// so on down to its own cluster. The name of a cluster is a path, and its prefixes name the groups.
-// Each piece should enter each group once, so all that decides who fetches a piece for a group is
-// kept for each, and the same rules hold: MOB's for a cluster. A cluster whose name has one part is
-// one level.
-//
-// A piece from a peer enters the groups that the peer is not in. They are nested, so it may be
-// begun if the outermost of them lacks it.
+// level is a group of nodes that the node is in: its site, a part of it such as a rack, and so on down
+// to its own cluster. Each piece should enter each group once, by the same rules. A piece from a peer
+// enters the groups that the peer is not in. It may be started if the outermost of them does not have
+// it.
 type level struct {
 	*roster.Group
 	avail.Counts

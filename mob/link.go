@@ -5,19 +5,19 @@ import (
 	"github.com/mobgrid/mob/mob/flow"
 )
 
-// link is the way from a group that the node is in to a sibling of it, as to another site or rack.
-// All members of the group share it. Each may request of its matched peers there, but only the
-// active members begin pieces: those that come first in the order of the group at that link.
+// link is the way from a group that the node is in to a sibling, such as another site or rack. All
+// members of the group share it. Each may request of its matched peers there, but only active members
+// start pieces: the first ones in the order of the group at the link.
 type link struct {
 	flow.Window
 	avail.Sibling
-	level *level  // that of the group
+	level *level  // the group
 	peers []*peer // that joined, sorted by id
 }
 
-// piecesAtOnce is about how many pieces a group has on their way into it where the links
-// are the limit. They are few, since only whole ones are passed on. With few links several
-// members are at each, whose windows together follow it better.
+// piecesAtOnce is about the number of pieces in flight into a group where the links are the limit.
+// They are few, since only complete pieces are forwarded. With few links several members are active at
+// each, whose windows together follow it better.
 const piecesAtOnce = 12
 
 // leastActive returns how many members are active at a link in any case.
@@ -43,6 +43,6 @@ func (p *peer) isActive() bool {
 
 func (l *link) activeMembers() int { return int(max(l.Active, l.leastActive())) }
 
-// activeOver returns how many members may begin pieces over the link to a peer, as the node sees
-// it.
+// activeOver returns the number of members that may start pieces over the link to a peer, as the node
+// sees it.
 func (p *peer) activeOver() int { return min(p.link.activeMembers(), p.level.Size) }

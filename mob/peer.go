@@ -73,15 +73,15 @@ func (s *State) newPeer(nd Node, n *roster.Node) *peer {
 	return p
 }
 
-// hasBegun reports whether the peer has a piece to finish. It goes on with it when it is not
-// matched any more: another that is may not have that piece.
-func (p *peer) hasBegun() bool { return p.current != nil && p.current.peer == p }
+// hasStarted reports whether the peer has a piece to finish. It continues when it does not match any
+// more: another one may not have the piece.
+func (p *peer) hasStarted() bool { return p.current != nil && p.current.peer == p }
 
 // near reports whether the peer is of the node's site.
 func (p *peer) near() bool { return p.shared > 0 }
 
 // acrossLink reports whether the peer and the node may exchange pieces over a link. Peers of other
-// sites would not be joined otherwise; those of the own site all are.
+// sites join for that only.
 func (p *peer) acrossLink() bool { return !p.local && (!p.near() || p.matched) }
 
 func (p *peer) isDeferred(i int) bool {

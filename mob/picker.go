@@ -2,62 +2,56 @@ package mob
 
 import "github.com/mobgrid/mob/mob/assign"
 
-// Picker decides what a [State] requests: which number of a peer next, which numbers are of use,
-// and what follows when one arrives or is lost. The State decides of whom: it keeps the peers,
-// the requests and the claims, and takes the numbers from its picker. A number stands for a
-// piece, or for a block of a coded transfer.
-//
-// A Picker belongs to one State, which calls it from within Step. It computes only, and calls
-// nothing but its [Control].
+// Picker decides what a [State] requests: the next number to request of a peer, the useful numbers,
+// and what follows when one arrives or is lost. The State keeps the peers, the requests and the
+// claims. A number is a piece, or a block of a coded transfer. A Picker belongs to one State, which
+// calls it from Step. It only computes, and calls only its [Control].
 type Picker interface {
 	// Layout describes the numbers. The State calls it first.
 	Layout() Layout
 	// Attach gives the picker its State, which has the numbers that are stored. The picker adds
 	// to [View.Wanted] what is to be fetched. It is called once.
 	Attach(c *Control)
-	// Pick returns a wanted number to begin with a peer that has it, -1 if there is none.
+	// Pick returns a wanted number to start with a peer that has it, -1 if there is none.
 	Pick(p Peer) int
-	// Makes reports whether a peer that has a number makes it itself, and does not pass on what
-	// another made.
+	// Makes reports whether a peer that has a number makes it itself, and does not forward it.
 	Makes(p Peer, i int) bool
-	// Apply takes in an event that says what became of numbers: [Stored], [Failed], [Lost],
-	// [Useless], [Decoded], [Polluted] or [Grown]. The picker has its State note what follows.
+	// Apply handles an event about numbers: [Stored], [Failed], [Lost], [Useless], [Decoded], [Polluted]
+	// or [Grown].
 	Apply(ev Event)
-	// Claimed tells that a peer of a group which goes first has claimed a number as well.
+	// Claimed reports that a peer of a group that precedes the node has claimed a number as well.
 	Claimed(v View, i int)
-	// Gained reports whether a number that no member of a group had brings the group nearer to
-	// the whole content.
+	// Gained reports whether a number that no member of a group had is useful to the group.
 	Gained(v View, i int) bool
-	// Doubtful reports whether what members have of a number may be false, so that it is fetched
-	// as if they lacked it.
-	Doubtful(i int) bool
+	// Unverified reports whether the copies of members may be corrupt, so that the number is fetched as if
+	// they did not have it.
+	Unverified(i int) bool
 	// Lag counts the numbers that other members of a group have, and the node neither has nor
 	// requested, as far as they are of use.
 	Lag(v View) int
-	// Unclaimed reports whether a group lacks a number that no member has claimed.
+	// Unclaimed reports whether a group needs a number that no member has claimed.
 	Unclaimed(v View) bool
 }
 
 // Layout describes the numbers of a [Picker].
 type Layout struct {
-	// Count is how many there are.
+	// Count is the number of numbers.
 	Count int
-	// Size is the length of each in bytes, a multiple of [proto.Cell], and Length that of all:
-	// the last may be shorter.
+	// Size is the length of each in bytes, a multiple of [proto.Cell], and Length their sum: the last may be
+	// shorter.
 	Size   int
 	Length int64
-	// Short has the length of each number that is shorter than Size and Length say. The picker may
-	// add a number before it wants it.
+	// Short has the length of each number that is shorter than Size and Length suggest. The picker may add a
+	// number before it is wanted.
 	Short map[int]int
-	// Together is how many numbers that follow each other are picked before any later ones, of those that
+	// Together is the number of consecutive numbers that are picked before later ones, among those that
 	// several members of the cluster have or none. With 0 there is no order.
 	Together int
-	// Current is how many numbers are of interest at a time, Count if all are.
+	// Current is the number of numbers of interest at a time, Count for all.
 	Current int
-	// Whole says that a number is requested with one request. Otherwise requests are of any size.
+	// Whole is true if a number is requested with one request. Otherwise requests are of any size.
 	Whole bool
-	// Batched says that many numbers become available at a time. They are announced together, and
-	// not each at once.
+	// Batched is true if several numbers become available at a time. They are announced together.
 	Batched bool
 }
 

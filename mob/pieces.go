@@ -6,7 +6,7 @@ type pieces struct {
 	layout Layout
 }
 
-// newPieces is the picker of a content of length bytes in pieces of size bytes.
+// newPieces returns the picker of length bytes in pieces of size bytes.
 func newPieces(length int64, size int) *pieces {
 	count := int((length + int64(size) - 1) / int64(size))
 	return &pieces{layout: Layout{Count: count, Size: size, Length: length, Current: count}}
@@ -22,7 +22,7 @@ func (k *pieces) Attach(c *Control) {
 		c.Want(i)
 	}
 	for _, v := range c.Levels() {
-		c.Lack(v, c.Wanted().Len())
+		c.AddMissing(v, c.Wanted().Len())
 	}
 }
 
@@ -64,9 +64,8 @@ func (k *pieces) Pick(p Peer) int {
 	})
 }
 
-// localKey orders what is picked of a local peer. What a single member has comes before all else, if pieces have
-// an order: as long as there is such a piece that nobody claims, the member that others wait for sends no piece
-// twice.
+// localKey orders the pieces of a local peer. If pieces have an order, pieces that a single member
+// has come first: while there is an unclaimed one, that member sends no piece twice.
 func (k *pieces) localKey(v View, i int) (key int) {
 	holders := v.Holders(i)
 	key = holders + k.run(i)<<runShift
@@ -88,8 +87,7 @@ func (k *pieces) localKey(v View, i int) (key int) {
 // runShift is above what else orders pieces, and rarityShift above the number of local peers.
 const runShift, rarityShift = 32, 12
 
-// run returns the run of piece i: those of earlier runs are picked first. It is 0 where pieces have no
-// order.
+// run returns the run of piece i: earlier runs are picked first. It is 0 where pieces have no order.
 func (k *pieces) run(i int) int {
 	if k.layout.Together == 0 {
 		return 0
@@ -111,7 +109,7 @@ func (k *pieces) Apply(ev Event) {
 		}
 		for _, v := range k.Levels() {
 			if v.Holders(ev.Piece) == 0 {
-				k.Lack(v, 1)
+				k.AddMissing(v, 1)
 			}
 		}
 		k.fetch(ev.Piece)
@@ -134,10 +132,10 @@ func (k *pieces) Gained(View, int) bool { return true }
 // Makes implements [Picker]: who made a piece is of no interest.
 func (k *pieces) Makes(Peer, int) bool { return false }
 
-// Doubtful implements [Picker].
-func (k *pieces) Doubtful(int) bool { return false }
+// Unverified implements [Picker].
+func (k *pieces) Unverified(int) bool { return false }
 
-// Lag implements [Picker]. What few members have they may be slow to pass on, which is no lag.
+// Lag implements [Picker]. Pieces that few members have may arrive late without a lag.
 func (k *pieces) Lag(v View) (n int) {
 	_, size := v.Rank()
 	for i := range k.Wanted().All() {

@@ -20,7 +20,7 @@ func (s *State) fill() {
 	s.sortReady(s.now)
 	for _, p := range s.ready {
 		p.ready = false
-		if (p.matched || p.hasBegun()) && (p.local || p.level.open) {
+		if (p.matched || p.hasStarted()) && (p.local || p.level.open) {
 			s.fillPeer(p)
 		}
 	}
@@ -97,7 +97,7 @@ func (s *State) next(p *peer) *fetch {
 		p.idle = true
 		return nil
 	}
-	return s.beginFetch(p, i)
+	return s.startFetch(p, i)
 }
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
@@ -105,8 +105,8 @@ func (s *State) maySend(p *peer, f *fetch) bool {
 	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.keeps(p, f.Piece)
 }
 
-// leavesAll reports whether the node begins nothing for a group, since it is far behind it, and leaves
-// whether that is so for a piece. What members had and do not offer any more nobody else may fetch.
+// leavesAll reports whether the node starts nothing for a group, since it is far behind it, and leaves
+// whether that is so for a piece. No member offers the passed pieces.
 func (s *State) leavesAll(l *level) bool     { return l.behind && s.stored.Passed.Len() == 0 }
 func (s *State) leaves(l *level, i int) bool { return l.behind && !s.stored.Passed.Has(i) }
 
@@ -118,19 +118,19 @@ func (s *State) pick(p *peer) int {
 	return s.picker.Pick(Peer{p})
 }
 
-// free reports whether no other member of a group has a piece, as far as that is not in doubt, or
-// has claimed it. Seeds that others relieve do not count.
+// free reports whether no other member of a group has a piece, as far as that is verified, or claims
+// it. Seeds that other groups relieve do not count.
 func (s *State) free(l *level, i int) bool {
-	return l.Claims[i] == 0 && (l.Holders[i] == 0 || int(l.Holders[i]) <= l.Seeds || s.picker.Doubtful(i))
+	return l.Claims[i] == 0 && (l.Holders[i] == 0 || int(l.Holders[i]) <= l.Seeds || s.picker.Unverified(i))
 }
 
-// mayTake reports whether the node may begin a piece for a group, which is free, or which the plan has
-// it begin.
+// mayTake reports whether the node may start a piece for a group: it is free, or the plan assigns it
+// to the node.
 func (s *State) mayTake(l *level, i int) bool {
 	return s.ordered(i) || s.free(l, i) && !s.work.Leaves(l.Index, i, s.now)
 }
 
-// onArrived notes a block.
+// onArrived records a block.
 func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	p := s.joined[id]
 	if p == nil {
@@ -158,7 +158,7 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	}
 }
 
-// onCanceled notes a block that arrived after its request was canceled.
+// onCanceled records a block that arrived after its request was canceled.
 func (s *State) onCanceled(sp proto.Span) {
 	f := s.fetches[int(sp.Piece)]
 	if f == nil || !f.Fits(sp) || f.Add(sp) == 0 {
@@ -180,7 +180,7 @@ func (s *State) cancelSpan(f *fetch, sp proto.Span, sender *peer) {
 	}
 }
 
-// onReject takes back a request that a peer does not honour.
+// onReject removes a request that a peer rejected.
 func (s *State) onReject(p *peer, sp proto.Span) {
 	if !p.pipe.Cancel(sp) {
 		return

@@ -2,10 +2,9 @@ package mob
 
 import "github.com/mobgrid/mob/mob/avail"
 
-// Where a member of a rack has everything and the others fetch, all of them ask it, and the racks
-// beside it do too. If its interface is the limit, a byte that it sends a second time is lost. So
-// what has left it for another rack may come back from there: it enters the rack once all the same.
-// There is no such rule for sites, since bytes between them cost more than time at a seed.
+// If a member of a rack has every piece, all nodes that fetch request of it, in its rack and in other racks. Its
+// interface is the limit then, and a byte that it sends a second time is lost. So pieces that it sent to another rack
+// may come back from there. Sites have no such rule, since bytes between them cost more than time at a seed.
 
 // updateSeeds counts the seeds of each group but the site: the peers that had everything when they
 // joined. Where they are not few, for those that fetch, they are enough for the group.
@@ -32,11 +31,9 @@ func (s *State) updateSeeds() {
 	}
 }
 
-// spare leaves a piece of the siblings of a group that have everything to one that does not, and that
-// has claimed it or has it by now: from there it goes to the other siblings. Otherwise each of them
-// would ask the rack with the seed for all that it lacks, since that always has it, and this rack has
-// its own members to serve. After the time in which a piece waits in two queues it may be begun there
-// after all. Links between sites have rates of their own, and nothing would be won.
+// spare leaves a piece of the complete siblings of a group to a sibling that is not complete, and that
+// claims or has it: the other siblings get it from there, and the rack of the seed can serve its own
+// members. After the time that a piece waits in two queues it may be started anyway.
 func (s *State) spare(l *level, i int) {
 	if l.Index == 0 || l.Complete == 0 {
 		return

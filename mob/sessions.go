@@ -30,12 +30,12 @@ func (s *sessions) remove(p *peer) {
 }
 
 // sortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
-// before others, and then sorts by id. Several peers may share a link's window, and new pieces of
-// one must not take all the room from what another has begun.
+// first, and then sorts by ID. Peers may share a link's window, and new pieces of one must not take
+// the room of a started one.
 func (s *sessions) sortReady(now time.Time) {
 	begun := func(p *peer) time.Time {
-		if p.local || !p.hasBegun() || p.current.Requested() {
-			return now.Add(1) // after all others
+		if p.local || !p.hasStarted() || p.current.Requested() {
+			return now.Add(1) // last
 		}
 		return p.current.started
 	}

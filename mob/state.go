@@ -29,23 +29,18 @@ type State struct {
 	due timer.Table
 	out []Action // of this step
 
-	// The content, as the node has it. A piece that is neither stored nor useless is in wanted or
-	// in fetches.
 	stored  avail.Pieces
 	batches avail.Batches
 	agenda
 	complete bool // nothing is to be fetched: all pieces are stored, or the node only uploads
 	finished bool // all pieces are stored
 
-	// The groups that the node is in, from the site to the own cluster: what others have, as far as
-	// they announced it, and the node's part of the work.
 	levels
 
 	sessions
 	stealing proto.PeerID
 	book     conduct.Book
 
-	// When things began, and are due. The zero time is never.
 	started time.Time // the first step
 }
 
@@ -206,7 +201,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 	}
 }
 
-// store records and announces a verified piece.
+// store records a verified piece, and announces it unless it is withheld.
 func (s *State) store(i int) {
 	if !s.stored.Have.Add(i) {
 		return
@@ -243,21 +238,21 @@ func (s *State) checkComplete() {
 	for _, p := range s.peers {
 		s.sendWant(p)
 		if p.Have.Full() {
-			s.sendWhole(p)
+			s.sendComplete(p)
 		}
 	}
 }
 
-// sendWhole tells a peer that the node has everything, whatever the peer subscribed to: it may
-// count the nodes that do. One that fetches is not told, lest it turns to the node for pieces that
-// are the business of others.
-func (s *State) sendWhole(p *peer) {
+// sendComplete announces all pieces to a peer, whatever it subscribed to: it may count the complete
+// nodes. A peer that fetches is not sent it, since it would request pieces that are assigned to other
+// nodes.
+func (s *State) sendComplete(p *peer) {
 	if s.layout.Count > 0 {
 		s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
 	}
 }
 
-// resume goes on after the content was whole, and lost a piece.
+// resume continues after a piece of a complete node was lost.
 func (s *State) resume() {
 	if s.stored.Have.Full() {
 		return
@@ -271,10 +266,10 @@ func (s *State) resume() {
 		s.sendWant(p)
 	}
 	s.reconsiderAll()
-	s.hasten()
+	s.checkSoon()
 }
 
-// withhold tells every peer that the node does not offer stored pieces at present.
+// withhold announces that the node does not offer stored pieces at present.
 func (s *State) withhold(r proto.Range) {
 	for i := range bitset.Numbers([]proto.Range{r}, s.layout.Count) {
 		if s.stored.Withhold(i) {
@@ -292,5 +287,5 @@ func (s *State) offer(r proto.Range) {
 	}
 }
 
-// touch notes that what others have of a piece has changed, or how it is fetched.
+// touch records a change of the copies of a piece, or of its fetch.
 func (s *State) touch(i int) { s.stored.Dirty.Add(i) }

@@ -15,18 +15,17 @@ type Status struct {
 	Fetching int
 	// Rank and Size are the node's rank in its site, and the number of members.
 	Rank, Size int
-	// Settling says that fetching over the WAN waits to hear what the own site has.
+	// Settling is true while fetching over the WAN waits for the announcements of the own site.
 	Settling bool
-	// Available counts the pieces that are lacking and that some peer has.
+	// Available counts the missing pieces that some peer has.
 	Available int
-	// Lacking are the pieces that are lacking and that no peer has. Rotten counts those of them that
-	// came and were bad.
+	// Lacking lists the missing pieces that no peer has. Rotten counts the ones that came and were bad.
 	Lacking []proto.Range
 	Rotten  int
 	// Stalls counts the times that a peer left requests unanswered, since the start.
 	Stalls int64
-	// Parents are the hosts that send to the node in the plan that it follows, and Followed counts those
-	// of which it requests their pieces now; the others' are fetched as in any swarm.
+	// Parents is the number of hosts that send to the node in its plan, and Followed the number of them that
+	// it requests their pieces of. Other pieces are fetched as in any swarm.
 	Parents, Followed int
 	Peers             []PeerStatus
 }
@@ -35,14 +34,13 @@ type Status struct {
 type PeerStatus struct {
 	Node
 	Local bool
-	// Have counts the pieces that it announced. A peer of another cluster announces only what the
-	// node subscribed to.
+	// Have counts the pieces that it announced. A peer of another cluster announces only subscribed pieces.
 	Have int
 	// Rate is in bytes per second while requests are outstanding, and InFlight in bytes.
 	Rate     float64
 	InFlight int
 	RTT      time.Duration
-	// Queue is how long the last ping of a remote peer queued on its way.
+	// Queue is the time that the last ping of a remote peer waited in queues.
 	Queue   time.Duration
 	Stalled bool
 }

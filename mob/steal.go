@@ -9,17 +9,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A piece that no member of a group has claimed is for any member that has room on a link, so shares
-// need no stealing. What is left to steal is what a member has claimed and is slow at.
+// Any member with room on a link may start an unclaimed piece, so shares need no stealing. A member steals pieces that another
+// one has claimed and is slow at.
 
 const (
-	// stealPause is how long a member that gave nothing is left alone.
+	// stealPause is the time until a member that gave nothing is asked again.
 	stealPause = 250 * time.Millisecond
-	// stealTimeout is how long the node waits for an answer before it asks another member.
+	// stealTimeout is the time until the node asks another member.
 	stealTimeout = time.Second
-	// slowPiece is from how much remaining time on a piece may be given away, if it has been on
-	// its way for half as long, and less than half of it has arrived: that part crosses the WAN
-	// twice. From stuckPiece on any may be.
+	// A piece may be given away if its remaining time is at least slowPiece, it has taken half of that, and
+	// less than half of it has arrived: that part crosses the WAN twice. From stuckPiece on any may be.
 	slowPiece  = 700 * time.Millisecond
 	stuckPiece = time.Second
 )
@@ -48,8 +47,8 @@ func (s *State) steal() {
 	s.send(slowest, &proto.Steal{Rate: uint64(s.rateInto(l))})
 }
 
-// starving returns the outermost group for which the node finds nothing to request: a remote peer
-// has room, and every piece that the group lacks is claimed. It is nil if there is none.
+// starving returns the outermost group that the node finds no request for, although a remote peer has
+// room, since every missing piece is claimed. It is nil if there is none.
 func (s *State) starving() *level {
 	if s.complete {
 		return nil
@@ -84,7 +83,7 @@ func (s *State) onSteal(p *peer, rate uint64) {
 	s.send(p, m)
 }
 
-// onGive notes the answer to a Steal. The pieces are free since their drops have come.
+// onGive records the answer to a Steal. The pieces are free since their drops have come.
 func (s *State) onGive(p *peer) {
 	if s.stealing == p.ID {
 		s.stealing = ""
@@ -115,8 +114,8 @@ func (s *State) leastAge(f *fetch) time.Duration {
 	return slowPiece / 2
 }
 
-// announceSlow tells the peers of each group how many pieces the node is slow at that enter it.
-// While a piece is free nobody steals, and nobody needs to know.
+// announceSlow announces to the peers of each group the number of slow pieces that enter it. While a
+// piece is free no member steals.
 func (s *State) announceSlow() {
 	for _, l := range s.levels {
 		n := 0
@@ -135,7 +134,7 @@ func (s *State) announceSlow() {
 	}
 }
 
-// age returns how long a fetch has taken, without what its peer may take in any case.
+// age returns the time that a fetch has taken, without the time that any takes.
 func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-s.grace(f), 0) }
 
 // remaining estimates how long a fetch will take yet, by how long it took for what has arrived.
@@ -146,8 +145,8 @@ func (s *State) remaining(f *fetch) time.Duration {
 	return time.Duration(float64(s.age(f)) * float64(f.Missing) / float64(max(f.Size-f.Missing, proto.Cell)))
 }
 
-// giveAway ends a fetch from outside of a group that another member takes over. The node begins it again only
-// if that member goes away.
+// giveAway ends a fetch from outside of a group that another member takes over. The node starts it
+// again only if that member leaves.
 func (s *State) giveAway(f *fetch) {
 	for _, p := range s.peers {
 		if !p.local && p.Have.Has(f.Piece) {

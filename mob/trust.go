@@ -72,9 +72,9 @@ func (s *State) lapseClaims() {
 	}
 }
 
-// isOverridden reports whether members have lately begun what the node claims. Its claims do not count
-// for them, and they would fetch a second time what it fetches over the WAN. Where there are several it
-// takes two: one that was held up for a moment begins what all others have claimed.
+// isOverridden reports whether members have recently started pieces that the node claims: its claims
+// do not count for them, and it would fetch these pieces a second time. Where there are several
+// members it takes two, since one may only have been delayed.
 func (s *State) isOverridden() bool {
 	near, by := 0, 0
 	for _, p := range s.peers {

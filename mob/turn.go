@@ -8,12 +8,12 @@ import (
 	"github.com/mobgrid/mob/mob/timer"
 )
 
-// Members of a cluster, and clusters, that wait for the same new piece would all begin it at
-// once, before they hear of each other's claims. So for each piece they have an order, which each
-// computes alone, and leave it to those before them until a claim of theirs would have come.
+// Members of a cluster, and clusters, that wait for the same new piece would all start it at the same time, before their
+// claims arrive. So they have an order for each piece, which each computes alone. A node leaves the piece to the ones
+// before it until their claims would have arrived.
 
-// takeTurn defers a piece that a remote peer just got, for the active members whose turn is before
-// the node's.
+// takeTurn defers a piece that a remote peer just got, for the active members whose turn is before the
+// node's.
 func (s *State) takeTurn(p *peer, i int) {
 	active := p.activeOver()
 	turn := ((p.position-i)%active + active) % active
@@ -30,7 +30,7 @@ func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
 	s.due.Sooner(timer.Turn, at)
 }
 
-// leastClaimTime is the least time that a claim is taken to need until others act on it.
+// leastClaimTime is the least time that a claim is assumed to take until members act on it.
 const leastClaimTime = 2 * time.Millisecond
 
 // claimTime returns the time in which peers of a group are seen to answer. Between idle machines that
@@ -42,7 +42,7 @@ func (l *level) claimTime() time.Duration {
 	return l.ClaimDelay()
 }
 
-// isQuick reports whether a piece from a peer may arrive before others' claims on it do.
+// isQuick reports whether a piece from a peer may arrive before other members' claims on it.
 func (s *State) isQuick(p *peer) bool {
 	return p.level.Size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*p.level.ClaimDelay()))
 }
@@ -52,10 +52,10 @@ func (s *State) arrivesWithin(p *peer, d time.Duration) bool {
 	return float64(s.layout.Size) < p.pipe.Rate()*d.Seconds()
 }
 
-// crosses reports whether a piece would arrive from a peer before the claims of others on it, which
-// are on their way. A piece of the node's share is begun by no other member; on a slower link, or
-// among members that hear of claims at once, there is time to leave it to another, and to wait would
-// leave the link idle; and for the first piece of a link others wait, unless they are late at everything.
+// crosses reports whether a piece would arrive from a peer before other members' claims on it. Only
+// this member starts a piece of its share. On a slower link, or where claims arrive quickly, there is
+// time to leave the piece to another member, and a wait would leave the link idle. The first piece of
+// a link waits only where answers are late.
 func (s *State) crosses(p *peer, i int) bool {
 	if p.level.Size == 1 || p.level.Share.Has(i) {
 		return false
@@ -66,9 +66,9 @@ func (s *State) crosses(p *peer, i int) bool {
 	return s.arrivesWithin(p, 2*p.level.claimTime())
 }
 
-// awaitClaims has a fetch wait for the claims of others. Meanwhile it is no peer's, and further
-// pieces may be claimed ahead. Then it is left to the peer for which it was claimed, for as long as a
-// queue takes: to others, such as the source, that have it too, there are rarer pieces to be requested.
+// awaitClaims has a fetch wait for other members' claims. Meanwhile it has no peer, and more pieces
+// may be claimed ahead. Then it is left to its peer for the time of a queue: other peers that have it,
+// such as the source, have rarer pieces.
 func (s *State) awaitClaims(p *peer, f *fetch) {
 	f.notBefore = s.now.Add(p.level.ClaimDelay())
 	f.started, f.waitsAt = f.notBefore, p
@@ -78,7 +78,7 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 	s.due.Sooner(timer.Turn, f.notBefore)
 }
 
-// isAhead reports whether a fetch still waits to be requested of the peer for which it was claimed.
+// isAhead reports whether a fetch that was claimed for a peer still waits for its request.
 func (s *agenda) isAhead(f *fetch) bool {
 	return f.level != nil && f.peer == nil && s.fetches[f.Piece] == f
 }
@@ -96,14 +96,14 @@ func (s *State) takeClaimed(p *peer) *fetch {
 	return nil
 }
 
-// mayClaimAhead reports whether another piece may be claimed for a peer, besides those that wait for
-// the claims of others: as many as the peer sends in that time, and at least one.
+// mayClaimAhead reports whether another piece may be claimed for a peer while claimed ones wait: as
+// many as the peer sends in that time, and at least one.
 func (s *State) mayClaimAhead(p *peer) bool {
 	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.pipe.Rate()*p.level.ClaimDelay().Seconds()
 }
 
-// endTurns makes deferred pieces available that are due, and the fetches that have waited: first to the
-// peers for which they were claimed.
+// endTurns makes deferred pieces available that are due, and fetches that have waited, first to their
+// peers.
 func (s *State) endTurns() {
 	if !s.due.Expired(timer.Turn, s.now) {
 		return
@@ -138,9 +138,9 @@ func (s *State) endTurns() {
 	})
 }
 
-// siblingsBefore returns how many siblings of a group lack a piece and are to begin it before the
-// group. It is a preference: nothing waits for it. When little is left that none has begun, all look
-// for it before they hear of each other's claims, so the second and third differ by piece too.
+// siblingsBefore returns the number of siblings of a group that need a piece and are to start it
+// before the group. It is a preference: nothing waits for it. Near the end it makes clusters start
+// different pieces.
 func (l *level) siblingsBefore(i int) (n int) {
 	own := l.order.At(i)
 	for _, to := range l.links {

@@ -90,7 +90,7 @@ func TestClaimedAhead(t *testing.T) {
 				p.Have.Add(0)
 				p.matched = true
 			}
-			f := s.beginFetch(claimed, 0)
+			f := s.startFetch(claimed, 0)
 			if f.peer != nil || s.next(claimed) == f {
 				t.Fatal("the piece did not wait")
 			}

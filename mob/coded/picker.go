@@ -61,7 +61,7 @@ func (k *Picker) Attach(c *mob.Control) {
 	k.Control = c
 	whole := c.Stored(0, len(k.byGen)*k.Names) / k.Names
 	for _, v := range c.Levels() {
-		c.Lack(v, max(0, k.sources-whole*k.Blocks))
+		c.AddMissing(v, max(0, k.sources-whole*k.Blocks))
 		k.brought = append(k.brought, bitset.New(len(k.byGen)*k.Names))
 	}
 	k.begin()
@@ -239,8 +239,8 @@ func (k *Picker) Makes(p mob.Peer, i int) bool {
 	return p.Has().Count(number*k.Names, (number+1)*k.Names) > k.sourcesIn(number)
 }
 
-// Doubtful implements [mob.Picker].
-func (k *Picker) Doubtful(i int) bool {
+// Unverified implements [mob.Picker].
+func (k *Picker) Unverified(i int) bool {
 	g := k.at(i)
 	return g != nil && len(g.corrupt[i]) > 0
 }

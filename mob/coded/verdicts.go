@@ -91,7 +91,7 @@ func (k *Picker) lost(i int) {
 	number := i / k.Names
 	if k.Stored(number*k.Names, (number+1)*k.Names) == 0 {
 		for _, v := range k.Levels() {
-			k.Lack(v, k.sourcesIn(number))
+			k.AddMissing(v, k.sourcesIn(number))
 		}
 		k.next = min(k.next, number)
 		k.begin()
