@@ -12,45 +12,45 @@ const (
 	// maxAddrs bounds the addresses of one member, so that an introduction of many
 	// members fits a frame.
 	maxAddrs = 8
-	// maxMembers bounds the members in an address book, and maxHearsay those of which
-	// only a peer told. Each source may tell of as many as are free.
-	maxMembers = 50_000
-	maxHearsay = 4096
+	// maxMembers bounds the members in an address book, and maxUnverified the members that
+	// only a peer named. Each source may name as many as are free.
+	maxMembers    = 50_000
+	maxUnverified = 4096
 )
 
-// addressBook maps members to their addresses, as binary multiaddrs. They come from the member
-// itself or a tracker, or are hearsay. It is not safe for concurrent use.
+// addressBook maps members to their addresses, as binary multiaddrs. They are
+// unverified unless they come from the member itself or a tracker. It is not safe for concurrent use.
 type addressBook struct {
-	members map[proto.PeerID]*bookEntry
-	order   *linked.List               // of *bookEntry without hearsay, least recently used first
-	sources *quota.Quota[netip.Addr]   // of these members, by the address that they came from
-	hearsay *quota.Quota[proto.PeerID] // members, by who told of them
+	members    map[proto.PeerID]*bookEntry
+	order      *linked.List               // of verified *bookEntry, least recently used first
+	sources    *quota.Quota[netip.Addr]   // of these members, by the address that they came from
+	unverified *quota.Quota[proto.PeerID] // unverified members, by the peer that named them
 
 	joined  func(proto.PeerID) bool // reports whether a member has a session: it is not dropped then
 	dropped func(proto.PeerID)      // is called for a member that is dropped for another
 }
 
 type bookEntry struct {
-	id     proto.PeerID
-	addrs  [][]byte
-	source netip.Addr      // zero for trackers
-	elem   *linked.Element // in order
-	teller proto.PeerID    // empty unless the addresses are hearsay
+	id      proto.PeerID
+	addrs   [][]byte
+	source  netip.Addr      // zero for trackers
+	elem    *linked.Element // in order
+	namedBy proto.PeerID    // the peer that named an unverified member, else empty
 }
 
 func newAddressBook() *addressBook {
 	return &addressBook{
-		members: map[proto.PeerID]*bookEntry{},
-		order:   linked.New(),
-		sources: quota.New[netip.Addr](maxMembers),
-		hearsay: quota.New[proto.PeerID](maxHearsay),
-		joined:  func(proto.PeerID) bool { return false },
-		dropped: func(proto.PeerID) {},
+		members:    map[proto.PeerID]*bookEntry{},
+		order:      linked.New(),
+		sources:    quota.New[netip.Addr](maxMembers),
+		unverified: quota.New[proto.PeerID](maxUnverified),
+		joined:     func(proto.PeerID) bool { return false },
+		dropped:    func(proto.PeerID) {},
 	}
 }
 
-// add replaces the addresses of a member by those that it, or a tracker, gave. Without any it keeps
-// the known ones. A new member takes the place of another if the book, or its source's share of it, is full.
+// add replaces the addresses of a member with verified ones. If there are none, it keeps the known
+// ones. A new member replaces another one if the book, or its source's share of it, is full.
 func (b *addressBook) add(source netip.Addr, id proto.PeerID, addrs [][]byte) {
 	e := b.members[id]
 	if e == nil {
@@ -65,15 +65,15 @@ func (b *addressBook) add(source netip.Addr, id proto.PeerID, addrs [][]byte) {
 		return
 	case len(e.addrs) == 0 || !b.take(source):
 		return
-	case e.teller != "":
-		b.hearsay.Release(e.teller)
+	case e.namedBy != "":
+		b.unverified.Release(e.namedBy)
 	}
-	e.source, e.teller = source, ""
+	e.source, e.namedBy = source, ""
 	e.elem = b.order.PushBack(e)
 	b.members[id] = e
 }
 
-// take takes a place for a member from a source. If there is none it drops the least recently used
+// take allocates a slot for a member from a source. If there is none it drops the least recently used
 // member without a session: one from this source, or from any if the book is full.
 func (b *addressBook) take(source netip.Addr) bool {
 	if b.sources.Take(source) {
@@ -95,20 +95,20 @@ func (b *addressBook) take(source netip.Addr) bool {
 	return false
 }
 
-// hear adds the addresses of a member of which a peer told, and reports whether that is news. What
-// is known already is not replaced.
-func (b *addressBook) hear(teller, id proto.PeerID, addrs [][]byte) bool {
-	if _, known := b.members[id]; known || len(addrs) == 0 || !b.hearsay.Take(teller) {
+// addUnverified adds the addresses of a member that a peer named, and reports whether they are new.
+// Known addresses are not replaced.
+func (b *addressBook) addUnverified(namedBy, id proto.PeerID, addrs [][]byte) bool {
+	if _, known := b.members[id]; known || len(addrs) == 0 || !b.unverified.Take(namedBy) {
 		return false
 	}
-	b.members[id] = &bookEntry{id: id, addrs: addrs[:min(len(addrs), maxAddrs)], teller: teller}
+	b.members[id] = &bookEntry{id: id, addrs: addrs[:min(len(addrs), maxAddrs)], namedBy: namedBy}
 	return true
 }
 
-// forget drops what is known of a member by hearsay alone, because it could not be reached.
+// forget drops the unverified addresses of a member that could not be reached.
 func (b *addressBook) forget(id proto.PeerID) {
-	if e := b.members[id]; e != nil && e.teller != "" {
-		b.hearsay.Release(e.teller)
+	if e := b.members[id]; e != nil && e.namedBy != "" {
+		b.unverified.Release(e.namedBy)
 		delete(b.members, id)
 	}
 }

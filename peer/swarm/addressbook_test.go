@@ -25,21 +25,21 @@ func TestHearsayDisplacesNobody(t *testing.T) {
 	b := newAddressBook()
 	own, lie := binaryAddrs("/ip4/192.0.2.1/tcp/1"), binaryAddrs("/ip4/192.0.2.66/tcp/1")
 	b.add(tracker, "member", own)
-	b.hear("liar", "member", lie)
+	b.addUnverified("liar", "member", lie)
 	if !slices.EqualFunc(b.of("member"), own, slices.Equal) {
 		t.Errorf("hearsay replaces the addresses of a member by %x", b.of("member"))
 	}
 	heard := 0
 	for i := range 50_000 {
-		if b.hear("liar", proto.PeerID(fmt.Sprint("invented", i)), lie) {
+		if b.addUnverified("liar", proto.PeerID(fmt.Sprint("invented", i)), lie) {
 			heard++
 		}
 	}
-	if heard != maxHearsay/2 {
-		t.Errorf("one peer fills %d places of %d", heard, maxHearsay)
+	if heard != maxUnverified/2 {
+		t.Errorf("one peer fills %d places of %d", heard, maxUnverified)
 	}
 	for i := range 500 {
-		if !b.hear("honest", proto.PeerID(fmt.Sprint("other", i)), own) {
+		if !b.addUnverified("honest", proto.PeerID(fmt.Sprint("other", i)), own) {
 			t.Fatalf("no room for member %d of another peer", i)
 		}
 		id := proto.PeerID(fmt.Sprint("tracked", i))
@@ -48,11 +48,11 @@ func TestHearsayDisplacesNobody(t *testing.T) {
 		}
 	}
 	// A trial ends a rumour either way.
-	used := b.hearsay.Used()
+	used := b.unverified.Used()
 	b.add(tracker, "invented1", own)
 	b.forget("invented2")
 	b.forget("member")
-	if n := used - b.hearsay.Used(); n != 2 || b.of("invented2") != nil || b.of("member") == nil {
+	if n := used - b.unverified.Used(); n != 2 || b.of("invented2") != nil || b.of("member") == nil {
 		t.Errorf("%d rumours are settled, want 2", n)
 	}
 	b.add(tracker, "other1", nil)

@@ -11,22 +11,21 @@ import (
 )
 
 const (
-	// maxSessions bounds the peers of one swarm, and maxInbound those that connected
-	// themselves: the strategy needs the rest for members that it chose.
+	// maxSessions bounds the peers of one swarm, and maxInbound the inbound ones:
+	// the strategy needs the rest for members that it chose.
 	maxSessions = 2048
 	maxInbound  = maxSessions - 512
-	// probation is how long a peer that connected itself stays at least. After that it
-	// makes room for another unless blocks went to it or came from it.
+	// probation is the age from which on an idle inbound session may be replaced.
 	probation = time.Minute
 )
 
-// admission bounds the sessions of peers that connected themselves. One address has as many as
-// are free, so many identities at one do not fill the swarm.
+// admission bounds inbound sessions. One address has at most as many slots as are free, so many identities
+// at one address do not fill the swarm.
 type admission struct{ inbound *quota.Quota[netip.Addr] }
 
 func newAdmission() admission { return admission{quota.New[netip.Addr](maxInbound)} }
 
-// admit reports whether there is room for a new session, which it makes if it can.
+// admit reports whether there is room for a new session. It may end another one.
 func (s *Swarm) admit(c *session) bool {
 	c.admitted = time.Now()
 	if !c.inbound() {
@@ -46,7 +45,7 @@ func (s *Swarm) admit(c *session) bool {
 func (s *Swarm) makeRoom(c *session) bool {
 	full := s.admission.inbound.Used() == maxInbound
 	var oldest *session
-	for _, o := range s.connections.sessions { // written by the loop alone
+	for _, o := range s.connections.sessions { // only the loop writes
 		useless := o.inbound() && o.blocks.Load() == 0 && time.Since(o.admitted) > probation
 		if useless && (full || o.host == c.host) && (oldest == nil || o.admitted.Before(oldest.admitted)) {
 			oldest = o
@@ -61,7 +60,7 @@ func (s *Swarm) makeRoom(c *session) bool {
 	return true
 }
 
-// inbound reports whether the peer is a node that connected itself.
+// inbound reports whether the peer is a node that opened the connection.
 func (c *session) inbound() bool {
 	_, node := c.conn.(*nodePeer)
 	return node && c.dialer == c.ID()

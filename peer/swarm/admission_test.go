@@ -46,14 +46,14 @@ func newDoor() *door {
 	return d
 }
 
-// comes has a peer join from an address, dialled by the node or by itself. It reports whether the
+// comes has a peer join from an address, dialed by the node or by itself. It reports whether the
 // peer was admitted.
-func (d *door) comes(id libpeer.ID, host string, dialled bool) (*session, bool) {
+func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
 	n := &nodePeer{peer: id, stream: doorStream{}, out: newOutbox(), uploads: payload.NewQueue(), flows: newFlows()}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	c := &session{swarm: d.Swarm, node: mob.Node{ID: proto.PeerID(id)}, conn: n, host: netip.MustParseAddr(host)}
 	n.session, c.dialer = c, c.ID()
-	if dialled {
+	if dialed {
 		c.dialer = d.id()
 	}
 	if !d.admit(c) {

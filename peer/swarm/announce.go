@@ -23,8 +23,8 @@ const (
 	leaveTimeout = time.Second
 )
 
-// announce announces the node to the trackers until the swarm ends, and hands the members that they
-// return to the loop. first are members that are known already.
+// announce announces the node to the trackers until the swarm ends, and posts the members in their
+// replies. first are members that are known at the start.
 func (s *Swarm) announce(first []proto.Member) {
 	if first != nil {
 		s.post(learned{unnamed(first)})
@@ -33,7 +33,7 @@ func (s *Swarm) announce(first []proto.Member) {
 		return
 	}
 	retry := announceRetry
-	var refused string // what was logged
+	var rejected string // what was logged
 	for {
 		pause := retry
 		a, told := s.announcement(false)
@@ -49,10 +49,10 @@ func (s *Swarm) announce(first []proto.Member) {
 		} else {
 			retry = min(2*retry, announceRetryMax)
 			level := slog.LevelDebug
-			var refusal *proto.RemoteError
-			if errors.As(err, &refusal) && (refusal.Code == proto.CodeNoMember || refusal.Code == proto.CodeExcluded) &&
-				err.Error() != refused {
-				level, refused = slog.LevelWarn, err.Error()
+			var rejection *proto.RemoteError
+			if errors.As(err, &rejection) && (rejection.Code == proto.CodeNoMember || rejection.Code == proto.CodeExcluded) &&
+				err.Error() != rejected {
+				level, rejected = slog.LevelWarn, err.Error()
 			}
 			s.log.Log(s.ctx, level, "no tracker answers", "error", err)
 		}
@@ -69,7 +69,7 @@ func (s *Swarm) announce(first []proto.Member) {
 	}
 }
 
-// announcement returns what the node tells the trackers, and a function to call once it was told.
+// announcement returns a message for the trackers, and a function to call once a tracker has it.
 func (s *Swarm) announcement(leaving bool) (_ proto.Announce, told func()) {
 	measured, told := s.measured()
 	return proto.Announce{
@@ -84,7 +84,7 @@ func (s *Swarm) announcement(leaving bool) (_ proto.Announce, told func()) {
 	}, told
 }
 
-// bootstrapEvery is the interval at which the link's peers are dialled while no peer is connected.
+// bootstrapEvery is the interval at which the link's peers are dialed while no peer is connected.
 const bootstrapEvery = 1500 * time.Millisecond
 
 // bootstrap dials the peers that the link names while no peer is connected. If there are trackers,
@@ -114,11 +114,11 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 				s.post(joined{c})
 				continue
 			}
-			s.noteRefusal(err)
-			var refused *proto.RemoteError
-			excluded := errors.As(err, &refused) && (refused.Code == proto.CodeExcluded || refused.Code == proto.CodeNoMember)
-			if excluded && !s.whole() {
-				s.Fail(refused) // the link is wrong: its own peers refuse the node
+			s.noteRejection(err)
+			var rejected *proto.RemoteError
+			excluded := errors.As(err, &rejected) && (rejected.Code == proto.CodeExcluded || rejected.Code == proto.CodeNoMember)
+			if excluded && !s.complete() {
+				s.Fail(rejected) // the link is wrong: its own peers reject the node
 				return
 			}
 		}

@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// directTimeout bounds the dial of a bulk socket at one address, and directWait is how
-	// long the first block waits for one before it goes over a stream: as long as a near
-	// peer's takes.
+	// directTimeout bounds the dial of a bulk socket at one address, and directWait the time
+	// that the first block waits for one before it is sent over a stream.
 	directTimeout = 4 * time.Second
 	directWait    = 20 * time.Millisecond
-	// directRetry is the pause before a bulk socket is dialled again, while blocks go over
+	// directRetry is the pause before a bulk socket is dialed again, while blocks go over
 	// a stream.
 	directRetry = 2 * time.Minute
-	// directWorth is the length of a content, in bytes, from which on bulk sockets are worth the
-	// handshakes. All of a shorter one is on its way over a stream before these have ended.
+	// directWorth is the least length of content, in bytes, for which bulk sockets are dialed. Shorter
+	// content is in flight over a stream before the handshakes end.
 	directWorth = 256 << 10
 	// localWorth is the number of bytes sent to a local peer over a stream before a bulk socket is dialed. A
 	// stream takes more CPU for them than a socket, about as much more as a handshake.
@@ -38,7 +37,7 @@ type Channel interface {
 	// SetWriteDeadline and SetReadDeadline bound calls, pending ones included.
 	SetWriteDeadline(time.Time) error
 	SetReadDeadline(time.Time) error
-	// Reset ends the channel at once, from any goroutine.
+	// Reset ends the channel immediately, from any goroutine.
 	Reset() error
 }
 
@@ -76,8 +75,8 @@ func (c *nodePeer) openDirect() (*transport.Conn, error) {
 	return nil, err
 }
 
-// directAddrs lists where a bulk socket to the peer may be dialled: where it was reached, if
-// it did not connect itself, and otherwise its advertised addresses.
+// directAddrs lists the addresses for bulk sockets to the peer: the address of the connection if
+// this node opened it, else the advertised ones.
 func (c *nodePeer) directAddrs() []ma.Multiaddr {
 	conn := c.stream.Conn()
 	if conn.Stat().Direction == network.DirOutbound {
@@ -94,7 +93,7 @@ func (c *nodePeer) directAddrs() []ma.Multiaddr {
 // openStream opens a stream to the peer over the connection of the session. It ends with
 // the session.
 func (c *nodePeer) openStream() (Channel, error) {
-	ctx := network.WithNoDial(c.ctx, "the control stream is gone")
+	ctx := network.WithNoDial(c.ctx, "the control stream has ended")
 	ch, err := c.swarm.cfg.Network.OpenStream(ctx, libpeer.AddrInfo{ID: c.peer}, proto.BulkProtocol)
 	if err != nil {
 		return nil, err
@@ -105,7 +104,7 @@ func (c *nodePeer) openStream() (Channel, error) {
 	return ch, nil
 }
 
-// greet makes a channel one of the session's, or resets it.
+// greet adds a channel to the session, or resets it.
 func (c *nodePeer) greet(ch Channel) error {
 	if !c.addChannel(ch) {
 		_ = ch.Reset()

@@ -44,12 +44,12 @@ func channelsTo(n, other *peer.Node, link *proto.Link) (sockets, streams int) {
 	return sockets, streams
 }
 
-// TestBulkSocket sends blocks on a bulk socket, whoever dialled whom.
+// TestBulkSocket sends blocks on a bulk socket, whoever dialed whom.
 func TestBulkSocket(t *testing.T) {
 	t.Parallel()
 	for name, dialer := range map[string]func(seed, other *peer.Node) (*peer.Node, *peer.Node){
-		"the seed is dialled": func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return other, seed },
-		"the seed dials":      func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return seed, other },
+		"the seed is dialed": func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return other, seed },
+		"the seed dials":     func(seed, other *peer.Node) (*peer.Node, *peer.Node) { return seed, other },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,7 +162,7 @@ func stopListening(t *testing.T, n *peer.Node) (again func()) {
 	}
 }
 
-// slowly is how much passes a gate at a time while a test waits for sockets, which are dialled
+// slowly is how much passes a gate at a time while a test waits for sockets, which are dialed
 // between two blocks: so little that 16 MiB last for as long as it waits.
 const slowly = 2 << 10
 

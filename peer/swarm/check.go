@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	// maxSuspicions is how many complaints of one peer may wait; further ones are dropped. A
+	// maxSuspicions bounds the queued suspicions of one peer; further ones are dropped. A
 	// node requests nothing more of a peer that owes it a few answers.
 	maxSuspicions = 1024
-	// retryPause is how long the checker waits before it tries a piece again that is out of
-	// service. It doubles, up to maxRetryPause.
+	// retryPause is the time until the checker tries a piece out of service again. It doubles, up
+	// to maxRetryPause.
 	retryPause    = time.Second
 	maxRetryPause = time.Minute
 )
 
-// checks is what the checker has to do, and the pieces that are out of service. Safe for
-// concurrent use.
+// checks has the queue of the checker, and the pieces out of service. Safe for concurrent use.
 type checks struct {
 	more chan struct{} // holds a token if there is something new to do
 
 	losing sync.Mutex // held while a piece is taken out of service
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the following fields
 	suspicions map[payload.Peer][]payload.Suspicion
-	turns      []payload.Peer // those who complain, the next one first
-	// unreadable are pieces that are verified, or doubtful since the start, and cannot be read at
-	// present, and damaged those that failed a check and are not stored again.
+	turns      []payload.Peer // peers with suspicions, the next one first
+	// unreadable are pieces, verified or unverified since the start, that cannot be read at
+	// present, and damaged the pieces that failed a check and are not stored again.
 	unreadable, damaged map[int]bool
 	why                 error // why the first of unreadable cannot be read
 }
@@ -62,7 +61,7 @@ func (s *Swarm) Suspect(c payload.Suspicion) {
 	}
 }
 
-// add has a piece checked. Peers take turns, so that one which complains much keeps none waiting.
+// add queues a check of a piece. Peers take turns, so one with many suspicions does not delay another one.
 func (k *checks) add(c payload.Suspicion) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,7 +90,7 @@ func (k *checks) stored(has func(piece int) bool) {
 	}
 }
 
-// next takes the next complaint.
+// next takes the next suspicion.
 func (k *checks) next() (c payload.Suspicion, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -110,8 +109,7 @@ func (k *checks) next() (c payload.Suspicion, ok bool) {
 	return c, true
 }
 
-// retry returns any piece that is unreadable, or of a content that is served in place damaged. ok is
-// false if there is none.
+// retry returns an unreadable piece, or a damaged one of a seed. ok is false if there is none.
 func (s *Swarm) retry() (piece int, ok bool) {
 	k := s.checks
 	k.mu.Lock()
@@ -128,9 +126,8 @@ func (s *Swarm) retry() (piece int, ok bool) {
 	return 0, false
 }
 
-// check hashes stored pieces one at a time until the swarm ends: those of which peers complain; if one
-// of them is damaged, all others, at half the speed of the disk; and with growing pauses those that
-// are out of service.
+// check hashes stored pieces one at a time until the swarm ends: suspected ones first; if one of them is
+// damaged, all pieces, at half the speed of the disk; and pieces out of service with growing pauses.
 func (s *Swarm) check() {
 	all := s.m.Pieces() // the next piece of a check of all; beyond the last if there is none
 	var due time.Time   // when the next piece that is out of service is tried again
@@ -167,7 +164,7 @@ func (s *Swarm) check() {
 	}
 }
 
-// restFor waits for some time, less if a complaint comes. Without one a negative time does not end.
+// restFor waits for a time, or until the next suspicion. A negative time does not end.
 func (s *Swarm) restFor(d time.Duration) {
 	var over <-chan time.Time
 	if d >= 0 {
@@ -207,8 +204,8 @@ func (s *Swarm) checkPiece(piece int) (is store.Verdict, ok bool) {
 	return is, ok
 }
 
-// judge puts a piece out of service, or back into it, after an audit. A piece that was lost or found damaged
-// meanwhile is damaged.
+// judge puts a piece out of service, or back into it, after an audit. A piece that was lost during the audit
+// is damaged.
 func (s *Swarm) judge(piece int, is store.Verdict, why error) store.Verdict {
 	if !s.Checkable(piece) {
 		return store.Damaged
@@ -250,13 +247,13 @@ func (s *Swarm) withhold(piece int, err error) {
 
 // lose takes a piece out of service that is damaged.
 func (s *Swarm) lose(piece int) {
-	// One at a time, and hashed again: the piece may have been lost with another, and have come again.
+	// One at a time, and rehashed: the piece may have been lost with another, and fetched again.
 	s.checks.losing.Lock()
 	defer s.checks.losing.Unlock()
 	if good, err := s.cfg.Verifier.Check(s.st, piece); !s.Checkable(piece) || good || err != nil {
 		return
 	}
-	first, after := s.besides(piece)
+	first, after := s.sharingFile(piece)
 	had := make([]bool, after-first)
 	for i := range had {
 		had[i] = s.st.Has(first + i)
@@ -266,7 +263,7 @@ func (s *Swarm) lose(piece int) {
 	if err := s.st.Forget(piece); err != nil {
 		s.log.Error("journal", "error", err)
 	}
-	// If a file is gone, so are all pieces that have a part of it.
+	// If a file was removed, all pieces with a part of it are lost.
 	lost := []int{piece}
 	for i := range had {
 		if other := first + i; other != piece && had[i] && !s.st.Has(other) {
@@ -295,7 +292,7 @@ func (s *Swarm) LoseDropped() {
 	}
 }
 
-// takeOut takes pieces out of service that the store does not have any more. The caller has the lock losing.
+// takeOut takes pieces out of service that the store no longer has. The caller has the lock losing.
 func (s *Swarm) takeOut(lost []int) {
 	k := s.checks
 	k.mu.Lock()
@@ -314,8 +311,8 @@ func (s *Swarm) takeOut(lost []int) {
 	s.AnnounceSoon()
 }
 
-// besides returns the pieces first to after-1 that have a part of a file of which piece has one.
-func (s *Swarm) besides(piece int) (first, after int) {
+// sharingFile returns the pieces first to after-1 that share a file with piece.
+func (s *Swarm) sharingFile(piece int) (first, after int) {
 	first, after = piece, piece+1
 	if s.cfg.Verifier.Growing() { // it is in no file
 		return first, after
@@ -369,10 +366,10 @@ func (s *Swarm) restore(piece int) bool {
 	return true
 }
 
-// finishAgain calls Finished if the last doubtful piece that could not be read is right: to the
-// strategy it was stored all the time.
+// finishAgain calls Finished if the last unverified piece that could not be read is valid: for the
+// strategy it was stored from the start.
 func (s *Swarm) finishAgain() {
-	if len(s.cfg.Unreadable) > 0 && s.whole() {
+	if len(s.cfg.Unreadable) > 0 && s.complete() {
 		s.AnnounceSoon()
 		s.wg.Go(func() { s.cfg.Finished(s) })
 	}
@@ -382,7 +379,7 @@ func (s *Swarm) finishAgain() {
 func (s *Swarm) inService() bool {
 	s.checks.mu.Lock()
 	defer s.checks.mu.Unlock()
-	return s.whole() && len(s.checks.unreadable) == 0
+	return s.complete() && len(s.checks.unreadable) == 0
 }
 
 // Unreadable returns how many pieces cannot be read at present, and why.

@@ -8,14 +8,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// refusal returns what a node with this Hello is told if it cannot take part in the swarm,
-// and nil if it can. All nodes of a swarm exchange the content in one way, which its link
-// names; permutation gossip stays within one site. In a network the cluster is that of the
-// node's certificate, which is nil without one.
-func (s *Swarm) refusal(hello *proto.Hello, cert *membership.Certificate) *proto.Goodbye {
+// rejection returns the Goodbye for a node with this Hello that cannot take part in the swarm, nil if
+// it can. All nodes of a swarm use the coding in the link; permutation gossip stays within one site. In
+// a network the node's certificate has the cluster; it is nil without one.
+func (s *Swarm) rejection(hello *proto.Hello, cert *membership.Certificate) *proto.Goodbye {
 	if cert != nil && hello.Cluster != cert.Cluster {
 		return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
-			"the node says that it is of the cluster %s, and its certificate is for %s", hello.Cluster, cert.Cluster)}
+			"the node claims the cluster %s, and its certificate is for %s", hello.Cluster, cert.Cluster)}
 	}
 	switch {
 	case !s.coding.Agrees(hello.Features):
@@ -26,11 +25,11 @@ func (s *Swarm) refusal(hello *proto.Hello, cert *membership.Certificate) *proto
 	return nil
 }
 
-// refusedBy returns the refusal that a peer with this Hello should have sent, and nil if
-// there is none. Older peers accept nodes that use another coding.
-func (s *Swarm) refusedBy(hello *proto.Hello, cert *membership.Certificate) error {
+// rejectedBy returns the Goodbye that a peer with this Hello should have sent, nil if there is none.
+// Older peers accept nodes that use another coding.
+func (s *Swarm) rejectedBy(hello *proto.Hello, cert *membership.Certificate) error {
 	if cert != nil && hello.Cluster != cert.Cluster {
-		return fmt.Errorf("the peer says that it is of the cluster %s, and its certificate is for %s",
+		return fmt.Errorf("the peer claims the cluster %s, and its certificate is for %s",
 			hello.Cluster, cert.Cluster)
 	}
 	switch {
@@ -42,8 +41,7 @@ func (s *Swarm) refusedBy(hello *proto.Hello, cert *membership.Certificate) erro
 	return nil
 }
 
-// mismatch says how the content is exchanged here, for a node that exchanges it in another
-// way.
+// mismatch is the text for a node that uses another coding.
 func mismatch(here, other proto.Coding) string {
 	switch {
 	case here.Strategy.Gossip():
@@ -55,7 +53,7 @@ func mismatch(here, other proto.Coding) string {
 	return fmt.Sprintf("this content is %s here, not %s: use a link without x.rlnc", way(here), way(other))
 }
 
-// way describes how a content is exchanged.
+// way describes a coding.
 func way(c proto.Coding) string {
 	switch {
 	case c.Strategy.Gossip():

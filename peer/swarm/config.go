@@ -26,8 +26,7 @@ type Config struct {
 	// Cluster is the node's cluster, and Key its identity.
 	Cluster string
 	Key     crypto.PrivKey
-	// Link is the link that the swarm was started with. It says whether the transfer is
-	// coded, and names peers.
+	// Link is the link of the swarm. It has the coding, and names peers.
 	Link *proto.Link
 	// Plan is the plan that the swarm follows, nil if it follows none, and Host the name of the
 	// node's host, which is used with a plan only.
@@ -37,7 +36,7 @@ type Config struct {
 	// gets a second one once it has a manifest.
 	Keys func() []cid.Cid
 	// Verifier verifies pieces, and Store stores them. The caller closes the store after Run. If the
-	// verifier is of a content that grows, the caller calls [Swarm.Grow] or [Swarm.Gain].
+	// content grows, the caller calls [Swarm.Grow] or [Swarm.Gain].
 	Verifier *store.Verifier
 	Store    store.Store
 	// Network connects to peers.
@@ -52,16 +51,16 @@ type Config struct {
 	Sharing Sharing
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
-	// UploadOnly says that the content is served in place, and nothing is fetched.
+	// UploadOnly is set for a seed: nothing is fetched.
 	UploadOnly bool
-	// Finished is called in a goroutine of its own when every piece is stored, and Damaged when
-	// stored pieces were found to be damaged: then they are fetched again, if they may be, and
-	// Finished is called again. Run waits for them.
+	// Finished is called in a separate goroutine when every piece is stored, and Damaged when
+	// stored pieces were found to be damaged. Unless UploadOnly is set, they are fetched again and
+	// Finished is called again. Run waits for both.
 	Finished func(*Swarm)
 	Damaged  func(pieces []int)
-	// Lost are pieces that were found to be damaged before the start. Unreadable are pieces that
-	// are doubtful and could not be read, Why says why: these are neither offered nor fetched until
-	// they can be read. They must be empty if the transfer is coded.
+	// Lost are pieces that were found to be damaged before the start. Unreadable are unverified
+	// pieces that could not be read because of Why: they are neither offered nor fetched until
+	// they can be read. Both must be empty if the transfer is coded.
 	Lost, Unreadable []int
 	Why              error
 	// Faults are injected for tests.
@@ -83,8 +82,8 @@ type Network interface {
 	// KnownAddrs returns the addresses at which a connected peer may be reached, as far as
 	// libp2p knows.
 	KnownAddrs(id libpeer.ID) []ma.Multiaddr
-	// Protect says that a peer is a member of a swarm, named by a tag, and Unprotect that it
-	// is none any more. The connections of others are closed when they are not in use.
+	// Protect marks a peer as a member of a swarm, named by a tag, and Unprotect ends that. Unused
+	// connections to unmarked peers are closed.
 	Protect(id libpeer.ID, tag string)
 	Unprotect(id libpeer.ID, tag string)
 	// Addrs returns the node's own addresses, as binary multiaddrs.
@@ -94,22 +93,22 @@ type Network interface {
 // Sharing is a node's part in a limit that its cluster shares. Its methods may be called from any
 // goroutine, and do not block.
 type Sharing interface {
-	// Join notes a session with a member of the cluster, until leave is called. send sends it a
+	// Join adds a session with a member of the cluster, until leave is called. send sends it a
 	// message.
 	Join(id proto.PeerID, send func(proto.Message)) (leave func())
-	// Hear takes in what a member demands.
+	// Hear records the demand of a member.
 	Hear(id proto.PeerID, m *proto.Demand)
 }
 
 // Faults is fault injection for tests. The zero value injects none.
 type Faults struct {
-	// Codec, if not nil, wraps the codec of a swarm, for example to encode false blocks.
+	// Codec, if not nil, wraps the codec of a swarm, for example to encode corrupt blocks.
 	Codec func(*proto.Link, payload.Codec) payload.Codec
 	// Strategy, if not nil, returns a strategy that replaces the one of a swarm with a number
 	// of pieces.
 	Strategy func(pieces int) mob.Strategy
-	// Path, if not nil, replaces what the kernel says of a bulk socket, and Congestion how its
-	// congestion control is set.
+	// Path, if not nil, replaces the kernel's statistics of a bulk socket, and Congestion the call
+	// that sets its congestion control.
 	Path       func(*transport.Conn) transport.Path
 	Congestion func(c *transport.Conn, name string) error
 	// DirectRetry, if not 0, replaces the pause between two attempts to open a bulk socket

@@ -31,7 +31,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 		case <-s.ctx.Done():
 			return
 		}
-		if s.session(id) != nil { // it has joined meanwhile
+		if s.session(id) != nil { // it has joined since
 			<-s.dials
 			return
 		}
@@ -42,9 +42,9 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			s.post(joined{c})
 			return
 		}
-		s.noteRefusal(err)
-		var refused *proto.RemoteError
-		if errors.As(err, &refused) && refused.Code == proto.CodeExcluded {
+		s.noteRejection(err)
+		var rejected *proto.RemoteError
+		if errors.As(err, &rejected) && rejected.Code == proto.CodeExcluded {
 			s.logExclusion(info.ID, err)
 		} else {
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
@@ -54,15 +54,15 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 }
 
 // connect opens a session with a node, and blocks until the node has answered. It tries the
-// content's ids until the node knows one. The info-hash comes first, if there is one: nodes that
-// have both ids know it, and nodes that have the torrent alone.
+// content's ids until the node knows one. The info-hash is first, if there is one: all nodes with
+// the torrent know it.
 func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
 	defer cancel()
 	for _, key := range slices.Backward(s.cfg.Keys()) {
 		c, err = s.connectAs(ctx, info, key.Bytes())
-		var refused *proto.RemoteError
-		if !errors.As(err, &refused) || refused.Code != proto.CodeUnknownSwarm {
+		var rejected *proto.RemoteError
+		if !errors.As(err, &rejected) || rejected.Code != proto.CodeUnknownSwarm {
 			break
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 	}
 	deadline, _ := ctx.Deadline()
 	_ = stream.SetDeadline(deadline)
-	// A node leaves a swarm at once, whoever does not answer.
+	// A node leaves a swarm immediately, even if peers do not answer.
 	defer context.AfterFunc(ctx, func() { _ = stream.Reset() })()
 	err = proto.WriteMessage(stream, s.hello(key))
 	var hello *proto.Hello
@@ -85,10 +85,10 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 		hello, err = ReadHello(stream)
 	}
 	if err == nil && !bytes.Equal(hello.Swarm, key) {
-		err = errors.New("peer answered for another content")
+		err = errors.New("peer answered for another swarm")
 	}
 	if err == nil {
-		err = s.refusedBy(hello, membership.Of(stream))
+		err = s.rejectedBy(hello, membership.Of(stream))
 	}
 	if err != nil {
 		_ = stream.Reset()
@@ -101,7 +101,7 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 // Accept replies to the Hello of a peer that opened a control stream. The stream is the swarm's
 // from then on.
 func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
-	if no := s.refusal(hello, membership.Of(stream)); no != nil {
+	if no := s.rejection(hello, membership.Of(stream)); no != nil {
 		s.logExclusion(stream.Conn().RemotePeer(), errors.New(no.Text))
 		_ = proto.WriteMessage(stream, no)
 		_ = stream.Close()
@@ -115,7 +115,7 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 	s.post(joined{newNodePeer(s, stream, hello, stream.Conn().RemotePeer())})
 }
 
-// hello returns the node's Hello, with the id by which the peer knows the content.
+// hello returns the node's Hello, with the content id that the peer knows.
 func (s *Swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{
 		Swarm:    key,
@@ -130,7 +130,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 const HandshakeTimeout = 10 * time.Second
 
 // ReadHello reads the first message of a control stream. It fails with
-// [*proto.RemoteError] if the peer refuses.
+// [*proto.RemoteError] if the peer rejects the session.
 func ReadHello(stream network.Stream) (*proto.Hello, error) {
 	m, err := proto.ReadOpening(stream)
 	if err != nil {
@@ -145,11 +145,11 @@ func ReadHello(stream network.Stream) (*proto.Hello, error) {
 	return nil, fmt.Errorf("expected a Hello, got message type %d", m.Type())
 }
 
-// noteRefusal notes that this node and a peer do not admit each other, for the status.
-func (s *Swarm) noteRefusal(err error) {
-	var refused *transport.NotAdmittedError
-	if errors.As(err, &refused) {
-		s.notAdmitted.Store(refused)
+// noteRejection records for the status that this node and a peer do not admit each other.
+func (s *Swarm) noteRejection(err error) {
+	var rejected *transport.NotAdmittedError
+	if errors.As(err, &rejected) {
+		s.notAdmitted.Store(rejected)
 	}
 }
 

@@ -1,6 +1,6 @@
-// Package swarm runs a node's part in the swarm of one content: it connects to other
-// members, asks them for blocks, verifies and stores what comes, and serves what is stored.
-// What to ask of whom is decided by a [mob.Strategy]; this package carries that out.
+// Package swarm runs a node's part in a swarm: it connects to other members, requests blocks,
+// verifies and stores them, and serves stored ones. A [mob.Strategy] decides what to request;
+// this package performs its actions.
 //
 //	           control streams          bulk channels
 //	                 |                        |
@@ -16,8 +16,8 @@
 //	+-----------------------------------------+
 //	      | actions: send, dial, drop, introduce, push, finished
 //
-// The loop alone touches the strategy and the membership; everything else sends it typed
+// Only the loop uses the strategy and the membership; other goroutines send it typed
 // events. Payload never passes through the loop.
 //
-// The package does not know the node that it runs in, nor where transfers are kept.
+// The package does not depend on the node or on the storage of transfers.
 package swarm

@@ -8,12 +8,12 @@ import (
 // event is an event for the loop. apply runs on the loop's goroutine, and must not wait.
 type event interface{ apply(*Swarm) }
 
-// inboxSize is how many events may wait for the loop before their senders do.
+// inboxSize is the number of queued events beyond which senders block.
 const inboxSize = 1024
 
 type (
 	// strategyEvent is an event for the strategy. If it is about a session, from is that
-	// session: the event is dropped if the session was replaced or ended meanwhile.
+	// session: the event is dropped if the session was replaced or ended before.
 	strategyEvent struct {
 		event mob.Event
 		from  *session
@@ -30,10 +30,10 @@ type (
 		peer proto.PeerID
 		err  error
 	}
-	// learned are members that a tracker tells of, with the names of their hosts if it knows them.
+	// learned are members that a tracker named, with the names of their hosts if it knows them.
 	learned struct{ hosts []proto.Host }
-	// heard are members that a peer tells of.
-	heard struct {
+	// named are members that a peer named.
+	named struct {
 		hosts []proto.Host
 		from  *nodePeer
 	}
@@ -57,7 +57,7 @@ func (e unreachable) apply(s *Swarm) {
 
 func (e learned) apply(s *Swarm) { s.onMembers(e.hosts) }
 
-func (e heard) apply(s *Swarm) { s.onHearsay(e.from, e.hosts) }
+func (e named) apply(s *Swarm) { s.onUnverified(e.from, e.hosts) }
 
 // post hands an event to the loop. It blocks while the loop is behind, which applies
 // back-pressure to readers of the network.

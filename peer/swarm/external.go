@@ -10,8 +10,8 @@ import (
 )
 
 // ExternalPeer is the connection to a peer that speaks another protocol, such as a stock BitTorrent
-// client. Its implementation translates between the protocols. To the swarm it is a peer in a
-// cluster of its own.
+// client. Its implementation translates between the protocols. To the swarm it is the only
+// peer of its cluster.
 type ExternalPeer interface {
 	// Receive takes a message from the swarm. It is called by one goroutine, and must not
 	// block.
@@ -23,13 +23,13 @@ type ExternalPeer interface {
 
 // ExternalPeerInfo describes an external peer.
 type ExternalPeerInfo struct {
-	// ID tells external peers apart, and is not the id of a node.
+	// ID identifies an external peer, and is not the id of a node.
 	ID proto.PeerID
-	// Cluster is a cluster that the peer alone is in, and its name in logs and status.
+	// Cluster is the cluster of this peer only, and its name in logs and status.
 	Cluster string
-	// Client is the program that the peer says it runs, if it does.
+	// Client is the program that the peer reports, if any.
 	Client string
-	// LAN says that its bytes count as LAN traffic.
+	// LAN counts its bytes as LAN traffic.
 	LAN bool
 }
 
@@ -75,8 +75,8 @@ func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 	a.swarm.post(joined{a.session})
 }
 
-// Leave reports that the peer's connection has ended, and why. The blocks that it owes are
-// requested from others.
+// Leave reports that the peer's connection has ended, and why. Its outstanding blocks are
+// requested of other peers.
 func (a *Attachment) Leave(err error) { a.session.ended(err) }
 
 // Send hands a message of the peer to the swarm. It blocks while the swarm is behind.
@@ -116,8 +116,8 @@ func (a *Attachment) Buffer(n int) *Buffer { return payload.GetBuffer(n) }
 // Release releases a buffer.
 func (a *Attachment) Release(b *Buffer) { b.Release() }
 
-// Store takes in a span that the swarm requested of the peer, and drops one whose request
-// was cancelled. It blocks while verification is behind.
+// Store stores a span that the swarm requested of the peer, and drops one whose request
+// was canceled. It blocks while verification is behind.
 func (a *Attachment) Store(sp proto.Span, b *Buffer) {
 	requested, _, _ := a.session.pending.Take(sp)
 	if requested {
@@ -135,7 +135,7 @@ func (c *externalConn) start() {}
 
 func (c *externalConn) send(m proto.Message) { c.external.Receive(m) }
 
-func (c *externalConn) refuse(code proto.Code, why string) { c.external.Close(code, why) }
+func (c *externalConn) reject(code proto.Code, why string) { c.external.Close(code, why) }
 
 func (c *externalConn) closeWithError(code proto.Code, why string) { c.external.Close(code, why) }
 

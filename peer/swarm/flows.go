@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// maxFlows is how many sockets send to one peer where one TCP flow cannot fill the
-	// path: its window is bounded, and after a loss grows by a packet per round trip.
+	// maxFlows bounds the sockets to one peer where one TCP flow cannot fill the path: its
+	// window is bounded, and after a loss grows by a packet per round trip.
 	maxFlows = 4
-	// maxLossyFlows is how many do at most where the path loses packets, and the kernel has nothing
-	// better than a window that each loss makes smaller. The peer may have as many, and each a stream.
+	// maxLossyFlows bounds them where the path loses packets, and the kernel has only congestion
+	// control that reduces the window at each loss. The peer may have as many, and each a stream.
 	maxLossyFlows = maxChannels/2 - 1
-	// flowTrial is the least time in which more flows are to show their worth, worthwhile how many times
-	// the rate must be what it was, and flowRest the pause before another trial if it was not.
+	// flowTrial is the least duration of a trial of more flows, worthwhile the least ratio of the new rate
+	// to the old one, and flowRest the pause after a trial that failed.
 	flowTrial  = 500 * time.Millisecond
 	worthwhile = 1.1
 	flowRest   = 8 * time.Second
 )
 
-// flows is how many servers of a session send. Those beyond it rest, with their sockets. It is safe for
-// concurrent use.
+// flows bounds the servers of a session that send. The remaining ones rest, with their sockets. It is safe
+// for concurrent use.
 type flows struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -55,7 +55,7 @@ func (f *flows) atLeast(n int) {
 	f.allow(max(f.allowed, n))
 }
 
-// grow takes in what a server has seen, and has as many send as that is worth.
+// grow adds a sample of a server, and sets the number of servers that send.
 func (f *flows) grow(now time.Time, s flowSample) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -90,7 +90,7 @@ func (f *flows) start(now time.Time) iter.Seq[int] {
 	}
 }
 
-// failed notes that a server could not be started, and none is to be until a time.
+// failed records that a server could not be started, and delays the next start.
 func (f *flows) failed(server int, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,23 +106,23 @@ func (f *flows) close() {
 	f.changed.Broadcast()
 }
 
-// flowSample is what a server has seen since its last.
+// flowSample has the statistics of a server since its last sample.
 type flowSample struct {
 	acked  uint64        // bytes that arrived
-	busy   time.Duration // for which the socket had something to send
+	busy   time.Duration // time during which the socket had data to send
 	queued bool          // the path has a queue
 	trip   time.Duration // the shortest
 }
 
 // flowGrowth finds out how many flows are worthwhile on a path that loses packets without a queue. Each
-// has a rate that depends on losses and round trip. So there are twice as many while all are busy and
-// the path has no queue, as long as they carry more, and fewer again when there is a queue: then the
-// path limits them, which others may share. The zero value has seen nothing.
+// has a rate that depends on losses and round trip. The number doubles while all are busy, the path has
+// no queue and the rate grows, and is reduced when there is a queue: then the path is the limit. The zero
+// value is ready for use.
 type flowGrowth struct {
 	flows  int
-	fewer  int       // flows before the trial under way, 0 if there is none
-	before float64   // bytes per second with those
-	rest   time.Time // until when there is no trial
+	fewer  int       // flows before the current trial, 0 if there is none
+	before float64   // bytes per second before the trial
+	rest   time.Time // end of the pause between trials
 
 	// The current interval.
 	since           time.Time
@@ -131,7 +131,7 @@ type flowGrowth struct {
 	samples, queued int
 }
 
-// add takes in what a server has seen, and returns how many flows there are to be.
+// add adds a sample of a server, and returns the new number of flows.
 func (g *flowGrowth) add(now time.Time, s flowSample) int {
 	if g.flows == 0 {
 		g.flows, g.since = maxFlows, now

@@ -6,9 +6,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// In a planned swarm nodes find those who send to them by the names of their hosts. A node tells its
-// name to trackers and to peers that follow a plan too, and passes on those that it knows. Names are
-// hints: pieces are verified whoever sends them.
+// In a planned swarm nodes find their parents by the names of hosts. A node sends its name to trackers and
+// to peers that follow a plan, and forwards the names that it knows. Names are hints: all pieces are
+// verified.
 
 // planFeatures returns the features of a node that follows a plan.
 func (s *Swarm) planFeatures() uint64 {
@@ -18,15 +18,15 @@ func (s *Swarm) planFeatures() uint64 {
 	return proto.FeatureHosts
 }
 
-// tellName tells a new peer the name of the node's host.
-func (s *Swarm) tellName(c *session) {
+// sendName sends the name of the node's host to a new peer.
+func (s *Swarm) sendName(c *session) {
 	if c.named {
 		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Host, ID: s.id(), Cluster: s.cfg.Cluster}}})
 	}
 }
 
-// hearHosts takes in the names that a peer tells of: its own, and those of other members.
-func (c *nodePeer) hearHosts(hosts []proto.Host) {
+// receiveHosts records the names of hosts that a peer sent: its own, and names of other members.
+func (c *nodePeer) receiveHosts(hosts []proto.Host) {
 	if !c.named {
 		return
 	}
@@ -39,11 +39,11 @@ func (c *nodePeer) hearHosts(hosts []proto.Host) {
 		others = append(others, h)
 	}
 	if len(others) > 0 {
-		c.swarm.post(heard{others, c})
+		c.swarm.post(named{others, c})
 	}
 }
 
-// findHosts asks the trackers for the hosts next to the node in the plan, and tells them its own name.
+// findHosts asks the trackers for the hosts next to the node in the plan, and sends them its own name.
 // It blocks for seconds at most.
 func (s *Swarm) findHosts() {
 	p := s.cfg.Plan

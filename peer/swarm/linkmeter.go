@@ -17,36 +17,36 @@ import (
 // windowLength is the least length of a window of a [linkMeter].
 const windowLength = time.Second
 
-// linkMeter measures what comes from other clusters, and how long messages from there queue on their way,
-// in successive windows of time. Trackers are told, which add up what all members of a cluster received. The
-// loop samples, and the announcer takes. It is safe for concurrent use.
+// linkMeter measures payload from other clusters, and the queueing delay of messages from there, in
+// successive windows of time. Trackers add up the measurements of all members of a cluster. The loop samples,
+// and the announcer takes. It is safe for concurrent use.
 type linkMeter struct {
 	mu      sync.Mutex
 	last    map[string]uint64 // payload by cluster, at the end of the last closed window
 	open    meterWindow
-	windows []meterWindow // closed, and not told yet: at most as many as a message
+	windows []meterWindow // closed and not sent: at most as many as a message has
 
 	segments map[*transport.Conn]segments // of each socket, when they were counted last
-	counted  map[string]segments          // by cluster, not told yet
+	counted  map[string]segments          // by cluster, not sent
 }
 
-// segments are those with payload that were sent on bulk sockets, and those of them that were sent again.
+// segments counts segments with payload on bulk sockets, and the retransmitted ones.
 type segments struct{ sent, lost uint64 }
 
-// meterWindow is a time, and what was measured then by cluster.
+// meterWindow has the measurements of a window, by cluster.
 type meterWindow struct {
 	began, end time.Time
 	bytes      map[string]uint64
-	queue      map[string]time.Duration // the shortest: a queue that empties is none before a full link
+	queue      map[string]time.Duration // the shortest: a queue that empties does not precede a full link
 }
 
-// sample takes in what came so far from each cluster, and how long messages of those peers queue that owe
-// blocks. name gives the name by which the cluster of a peer is counted, empty for none.
+// sample adds the bytes received so far from each cluster, and the queueing delays of peers that owe
+// blocks. name returns the name under which the cluster of a peer is counted, empty for none.
 func (m *linkMeter) sample(now time.Time, flows []proto.Flow, peers []mob.PeerStatus, name func(mob.Node) string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.open.began.IsZero() {
-		m.begin(now, flows)
+		m.start(now, flows)
 	}
 	for i := range peers {
 		p := &peers[i]
@@ -72,11 +72,11 @@ func (m *linkMeter) sample(now time.Time, flows []proto.Flow, peers []mob.PeerSt
 		m.windows = slices.Delete(m.windows, 0, 1)
 	}
 	m.windows = append(m.windows, m.open)
-	m.begin(now, flows)
+	m.start(now, flows)
 }
 
-// begin opens a window.
-func (m *linkMeter) begin(now time.Time, flows []proto.Flow) {
+// start starts a window.
+func (m *linkMeter) start(now time.Time, flows []proto.Flow) {
 	m.open = meterWindow{began: now, bytes: map[string]uint64{}, queue: map[string]time.Duration{}}
 	m.last = map[string]uint64{}
 	for _, f := range flows {
@@ -109,8 +109,8 @@ func (m *linkMeter) keep(open map[*transport.Conn]bool) {
 	}
 }
 
-// take returns what was measured and not told yet, nil if that is nothing, and a function that says that it
-// was told. own is the node's cluster, of which nothing is told; rtt has the round trips by cluster.
+// take returns the measurements that were not sent, nil if there are none, and a function to call once they
+// are sent. own is the node's cluster, which is left out; rtt has the round trips by cluster.
 func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration) (_ *proto.Measured, told func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,7 +130,7 @@ func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration
 	maps.DeleteFunc(sums, func(cluster string, _ uint64) bool {
 		return proto.SharedParts(own, cluster) == proto.ClusterParts(own)
 	})
-	told = func() { m.told(now) }
+	told = func() { m.sent(now) }
 	if len(sums) == 0 {
 		return nil, told
 	}
@@ -147,7 +147,7 @@ func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration
 	return out, told
 }
 
-// link returns what was measured of one cluster. The caller has the lock.
+// link returns the measurements of one cluster. The caller has the lock.
 func (m *linkMeter) link(cluster string, rtt time.Duration) proto.MeasuredLink {
 	s := m.counted[cluster]
 	l := proto.MeasuredLink{
@@ -168,8 +168,8 @@ func (m *linkMeter) link(cluster string, rtt time.Duration) proto.MeasuredLink {
 
 func limited(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
-// told forgets what was measured until then.
-func (m *linkMeter) told(until time.Time) {
+// sent forgets the measurements that were sent.
+func (m *linkMeter) sent(until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.windows = slices.DeleteFunc(m.windows, func(w meterWindow) bool { return !w.end.After(until) })
@@ -186,8 +186,8 @@ func (s *Swarm) sampleLinks(now time.Time, st mob.Status) {
 	})
 }
 
-// measured is what the node tells the trackers of its links, nil while that is nothing, and a function to
-// call once a tracker was told.
+// measured returns the measurements for the trackers, nil if there are none, and a function to call once a
+// tracker has them.
 func (s *Swarm) measured() (*proto.Measured, func()) {
 	s.connections.RLock()
 	open, rtt := map[*transport.Conn]bool{}, map[string]time.Duration{}

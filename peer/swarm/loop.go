@@ -48,7 +48,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// tick tells the strategy that time has passed, after all that has come.
+// tick sends the strategy a Tick, after all queued events.
 func (s *Swarm) tick() {
 	for range len(s.inbox) {
 		e := <-s.inbox
@@ -109,13 +109,13 @@ func (s *Swarm) push(a mob.Push) {
 	}
 }
 
-// onJoin adds a new session. Of two sessions with one peer that were dialled at once both sides keep the
-// one that the lesser id dialled, and of any others the newer: the peer has given up the older, which
-// may have fallen silent because the network was away.
+// onJoin adds a new session. Of two sessions with one peer that were dialed concurrently both sides keep the
+// one that the lesser id dialed, and otherwise the newer one: the peer has given up the older, which may be
+// silent after a network failure.
 func (s *Swarm) onJoin(c *session) {
 	if old := s.session(c.ID()); old != nil {
 		if old.dialer < c.dialer && time.Since(old.admitted) < dialTimeout {
-			c.conn.refuse(proto.CodeDuplicate, "another stream is kept")
+			c.conn.reject(proto.CodeDuplicate, "another stream is kept")
 			return
 		}
 		s.forget(old)
@@ -123,7 +123,7 @@ func (s *Swarm) onJoin(c *session) {
 		s.step(mob.Left{Peer: c.ID()})
 	}
 	if !s.admit(c) {
-		c.conn.refuse(proto.CodeBusy, "too many peers")
+		c.conn.reject(proto.CodeBusy, "too many peers")
 		if c.dialer == s.id() {
 			s.step(mob.Unreachable{Peer: c.ID()})
 		}
@@ -134,9 +134,9 @@ func (s *Swarm) onJoin(c *session) {
 	s.connections.sessions[c.ID()] = c
 	s.connections.Unlock()
 	s.protect(c)
-	s.share(c) // before what it demands is read
+	s.share(c) // before its demands are read
 	c.conn.start()
-	s.tellName(c)
+	s.sendName(c)
 	s.counts.joined.Add(1)
 	if c.ofSite() {
 		s.site.joined(c.ID())
@@ -165,7 +165,7 @@ func (s *Swarm) forget(c *session) {
 	}
 }
 
-// onLeave notes the end of a session.
+// onLeave handles the end of a session.
 func (s *Swarm) onLeave(c *session, err error) {
 	if s.session(c.ID()) != c {
 		return
@@ -187,14 +187,14 @@ func (s *Swarm) drop(a mob.Drop) {
 	c.conn.closeWithError(a.Code, a.Why)
 }
 
-// onMembers hands members that a tracker told of to the strategy, and notes their addresses.
+// onMembers passes members that a tracker named to the strategy, and records their addresses.
 func (s *Swarm) onMembers(hosts []proto.Host) {
 	nodes := make([]mob.Node, 0, len(hosts))
 	for i := range hosts {
 		if h := &hosts[i]; s.isOther(h.ID) {
 			s.addrs.add(netip.Addr{}, h.ID, h.Addrs)
 			if len(s.addrs.of(h.ID)) > 0 { // as many as the book holds, see dropped
-				s.told.Store(h.ID, true)
+				s.byTracker.Store(h.ID, true)
 			}
 			if proto.SharedParts(h.Cluster, s.cfg.Cluster) > 0 && s.session(h.ID) == nil {
 				s.site.named(h.ID, time.Now())
@@ -205,15 +205,15 @@ func (s *Swarm) onMembers(hosts []proto.Host) {
 	s.step(mob.Learned{Nodes: nodes})
 }
 
-// onHearsay hands members that a peer told of to the strategy, as far as they are news.
-func (s *Swarm) onHearsay(from *nodePeer, hosts []proto.Host) {
+// onUnverified passes new members that a peer named to the strategy.
+func (s *Swarm) onUnverified(from *nodePeer, hosts []proto.Host) {
 	nodes := make([]mob.Node, 0, len(hosts))
 	for i := range hosts {
 		h := &hosts[i]
 		if !s.isOther(h.ID) {
 			continue
 		}
-		news := s.addrs.hear(from.ID(), h.ID, reach.FromPeer(h.Addrs, from.remoteIP()))
+		news := s.addrs.addUnverified(from.ID(), h.ID, reach.FromPeer(h.Addrs, from.remoteIP()))
 		if news || h.Name != "" && len(s.addrs.of(h.ID)) > 0 {
 			nodes = append(nodes, mob.Node{ID: h.ID, Cluster: h.Cluster, Host: h.Name})
 		}
@@ -227,7 +227,7 @@ func (s *Swarm) isOther(id proto.PeerID) bool {
 	return err == nil && id != s.id()
 }
 
-// introduce tells a peer of members whose addresses are known.
+// introduce sends a peer the members whose addresses are known.
 func (s *Swarm) introduce(a mob.Introduce) {
 	c := s.session(a.Peer)
 	if c == nil {
@@ -251,7 +251,7 @@ func (s *Swarm) introduce(a mob.Introduce) {
 	}
 }
 
-// shutdown closes every session, those too that have not joined yet.
+// shutdown closes every session, also before it joins.
 func (s *Swarm) shutdown() {
 	s.connections.RLock()
 	defer s.connections.RUnlock()

@@ -10,34 +10,34 @@ import (
 )
 
 const (
-	// lossInterval is the least time in which losses are counted. One with losses and no queue says
-	// that the path loses packets: where losses are rare, a second comes when most has been sent.
+	// lossInterval is the least time in which losses are counted. One interval with losses and no queue is
+	// enough for a lossy path: where losses are rare, a second one would be late.
 	lossInterval = 60 * time.Millisecond
-	// nearInterval is the time between two looks at a path that is not long. It will hardly become so.
+	// nearInterval is the time between two samples of a path that is not long.
 	nearInterval = 2 * time.Second
-	// lossWindow is for how long losses, and queues, count.
+	// lossWindow bounds the age of losses and queues that count.
 	lossWindow = 4 * time.Second
 	// mostLosses bounds the intervals with losses that count.
 	mostLosses = 16
-	// enoughLosses is how many intervals must have had losses with a queue that was not full. The queue
+	// enoughLosses is the least number of intervals with losses and a queue that was not full. The queue
 	// may have been at its longest for less time than an interval.
 	enoughLosses = 3
-	// noQueue is how much longer than the shortest a round trip may be on a path without a queue,
-	// besides a fourth of the shortest: hosts wait for timers, and for each other.
+	// noQueue is added to 5/4 of the shortest round trip for the longest one on a path without a queue:
+	// hosts wait for timers, and for each other.
 	noQueue = 5 * time.Millisecond
 )
 
-// route is what the node has learnt of the network path to a cluster, on all sockets that send there. It is
+// route has the losses and queues of the network path to a cluster, of all sockets that send there. It is
 // safe for concurrent use.
 type route struct {
-	mu      sync.Mutex
-	losses  []pathSample // of the last lossWindow, oldest first
-	queues  []pathSample // of the same time: each is longer than all later ones
-	loses   bool         // packets without a queue, or with one that is not full
-	refused atomic.Bool  // the kernel does not allow rateBased there
+	mu       sync.Mutex
+	losses   []pathSample // of the last lossWindow, oldest first
+	queues   []pathSample // of the same time: each is longer than all later ones
+	loses    bool         // packets without a queue, or with one that is not full
+	rejected atomic.Bool  // the kernel does not allow rateBased there
 }
 
-// pathSample is what an interval of a socket says of its path.
+// pathSample is a measurement of a path by one socket in an interval.
 type pathSample struct {
 	end   time.Time
 	queue time.Duration // the round trip less the shortest
@@ -45,9 +45,8 @@ type pathSample struct {
 	lost  bool          // packets were lost
 }
 
-// add takes in what an interval of a socket says. A full queue loses packets when it is longest. So where the
-// queue was less than two thirds of the longest in most intervals with losses, or there was none, the path
-// itself loses them.
+// add adds a sample. A full queue loses packets when it is longest. So if there was no queue in most intervals
+// with losses, or less than two thirds of the longest one, the path itself loses packets.
 func (r *route) add(s pathSample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,18 +75,18 @@ func (r *route) add(s pathSample) {
 	}
 }
 
-// lossy reports whether the path loses packets without a full queue. A sender that takes each loss for a
-// full queue is slow there: its rate depends on loss and round trip, and not on the link.
+// lossy reports whether the path loses packets without a full queue. Loss-based congestion control is slow
+// there: its rate depends on loss and round trip, and not on the link.
 func (r *route) lossy() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.loses
 }
 
-// routes are those to all clusters. They are safe for concurrent use.
+// routes has the routes to all clusters. It is safe for concurrent use.
 type routes struct {
 	mu        sync.Mutex
-	byCluster map[string]*route // the first of them: names are what peers say
+	byCluster map[string]*route // bounded: peers choose the names
 }
 
 // maxRoutes bounds the clusters that are told apart by name.
@@ -110,15 +109,14 @@ func (s *routes) of(cluster string) *route {
 	return w
 }
 
-// lossMeter looks for losses, by what the kernel says of a socket from time to time. The zero meter has
-// seen nothing.
+// lossMeter finds losses in the kernel's statistics of a socket. The zero value is ready for use.
 type lossMeter struct {
 	last transport.Path
 	at   time.Time
 }
 
-// add takes in what the kernel says now, and at the end of an interval returns what that says. It does so for
-// long paths only: on a short one a sender recovers at once.
+// add adds the current statistics, and returns a sample at the end of an interval. It does so for long paths
+// only: on a short one a sender recovers immediately.
 func (m *lossMeter) add(now time.Time, p transport.Path) (s pathSample, ended bool) {
 	if p.MinRTT < longPath {
 		return s, false

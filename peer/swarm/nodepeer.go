@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// writeTimeout is how long a peer may leave a message or a block unread.
+	// writeTimeout bounds the time that a peer may leave a message or a block unread.
 	writeTimeout = 30 * time.Second
-	// sendQueue is how many messages may wait for a peer that does not read.
+	// sendQueue bounds the queued messages for a peer that does not read.
 	sendQueue = 4096
 	// maxChannels bounds the bulk channels of a session, both directions together.
 	maxChannels = 16
-	// maxBatch is about how many bytes of messages are written at once.
+	// maxBatch is about the number of bytes of messages in one write.
 	maxBatch = 64 << 10
 )
 
@@ -95,7 +95,7 @@ func (c *nodePeer) start() {
 	c.swarm.wg.Go(c.serve)
 }
 
-// send implements conn. A peer that lets thousands of messages wait is dropped.
+// send implements conn. A peer whose outbox is full is dropped.
 func (c *nodePeer) send(m proto.Message) {
 	if c.ctx.Err() == nil && !c.out.add(m) {
 		c.close()
@@ -116,8 +116,8 @@ func (c *nodePeer) close() {
 	}
 }
 
-// refuse implements conn.
-func (c *nodePeer) refuse(code proto.Code, why string) {
+// reject implements conn.
+func (c *nodePeer) reject(code proto.Code, why string) {
 	c.swarm.wg.Go(func() {
 		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
 		_ = proto.WriteMessage(c.stream, &proto.Goodbye{Code: code, Text: why})
@@ -145,7 +145,7 @@ func (c *nodePeer) addChannel(ch Channel) bool {
 	return true
 }
 
-// closeChannel ends a channel at once.
+// closeChannel ends a channel immediately.
 func (c *nodePeer) closeChannel(ch Channel) {
 	_ = ch.Reset()
 	c.removeChannel(ch)
@@ -167,7 +167,7 @@ func (c *nodePeer) removeChannel(ch Channel) {
 	c.channels.users.Done()
 }
 
-// errFlood ends the session of a peer that requests too much at once.
+// errFlood ends the session of a peer with too many outstanding requests.
 var errFlood = errors.New("too many pending requests")
 
 // read handles the peer's messages until the stream ends.
@@ -189,7 +189,7 @@ func (c *nodePeer) read() error {
 		case *proto.Cancel:
 			c.uploads.Cancel(m.Span)
 		case *proto.Bad:
-			if !c.swarm.coding.Coded() { // the encoder of a coded block is to blame for it
+			if !c.swarm.coding.Coded() { // the encoder of a coded block is at fault
 				c.swarm.Suspect(payload.Suspicion{Peer: c.session, ByPeer: true, Piece: m.Piece, Number: m.Piece})
 			}
 			c.received(m)
@@ -198,9 +198,9 @@ func (c *nodePeer) read() error {
 				c.swarm.cfg.Sharing.Hear(c.ID(), m)
 			}
 		case *proto.Members:
-			c.swarm.post(heard{unnamed(m.Members), c})
+			c.swarm.post(named{unnamed(m.Members), c})
 		case *proto.Hosts:
-			c.hearHosts(m.Hosts)
+			c.receiveHosts(m.Hosts)
 		case *proto.Goodbye:
 			return &proto.RemoteError{Code: m.Code, Text: m.Text}
 		default:

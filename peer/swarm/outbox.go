@@ -6,8 +6,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// outbox is the messages that wait for a peer, in order. Safe for concurrent use. It takes no more memory
-// than they do: a node may have many sessions.
+// outbox queues messages for a peer, in order. Safe for concurrent use. It takes no more memory
+// than the messages: a node may have many sessions.
 type outbox struct {
 	more chan struct{} // holds a token if there are some
 
@@ -17,7 +17,7 @@ type outbox struct {
 
 func newOutbox() outbox { return outbox{more: make(chan struct{}, 1)} }
 
-// add appends a message. It reports false if [sendQueue] wait already.
+// add appends a message. It reports false if [sendQueue] are queued.
 func (o *outbox) add(m proto.Message) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,7 +32,7 @@ func (o *outbox) add(m proto.Message) bool {
 	return true
 }
 
-// take returns the messages that wait, and appends later ones to empty, which has room from before.
+// take returns the queued messages, and appends later ones to empty.
 func (o *outbox) take(empty []proto.Message) []proto.Message {
 	o.mu.Lock()
 	defer o.mu.Unlock()

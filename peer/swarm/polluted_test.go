@@ -76,7 +76,7 @@ func TestSybil(t *testing.T) {
 		if banned {
 			bans++
 		}
-		// The last may have been cancelled on their way.
+		// The last may have been canceled on their way.
 		if sent := p.SentTo(n.Host().ID()); sent > 16 && !banned {
 			t.Errorf("%d false blocks went to node %d, which did not ban the polluter", sent, i)
 		}

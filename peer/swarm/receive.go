@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A block takes five steps from the socket to the peers that hear of it:
+// A block takes five steps from the socket to the announcement:
 //
 //	frame     readFrame       The receiver, a goroutine per bulk channel, reads the header,
 //	                          and the payload into a pooled buffer. The payload of a block
@@ -19,7 +19,7 @@ import (
 //	                          admits one writer to a file at a time, and hands it to a
 //	                          worker. While that is behind it waits, and TCP slows down the
 //	                          sender. Coded blocks are written once they are decoded, and
-//	                          the worker writes those of pieces in several files.
+//	                          the worker writes blocks of pieces in several files.
 //	verify    verifyInWorker  The worker hashes or decodes. All blocks of one piece, or of
 //	                          one generation, go to the same worker, in order.
 //	commit    Codec.Verify    With the last block of a piece, or of a generation, the worker
@@ -27,10 +27,10 @@ import (
 //	announce  Post            The worker posts the outcome to the loop, where the strategy
 //	                          steps, and sends peers a Have.
 //
-// Steps two to four are those of the [payload.Codec].
+// The [payload.Codec] does steps two to four.
 
 const (
-	// maxUnrequested is how many blocks a peer may send that nobody requested.
+	// maxUnrequested bounds the unrequested blocks of a peer.
 	maxUnrequested = 64
 	// blockTimeout bounds the time from a block's header to its end. A requested block has another
 	// millisecond for each byte: a peer may send at the least rate that a limit may have.
@@ -39,10 +39,9 @@ const (
 	scratchSize = 4 << 10
 )
 
-// receive receives the blocks of a channel until it ends, and returns why it did. A broken
-// channel is no reason to end the session: when two nodes dial each other at once, it may
-// belong to the session that was given up for this one. If it does not, the peer ends the
-// session once it cannot send.
+// receive receives the blocks of a channel until it ends, and returns the reason. A broken
+// channel does not end the session: when two nodes dial each other concurrently, it may belong
+// to the other session. If not, the peer ends the session once it cannot send.
 func (c *nodePeer) receive(ch *transport.Reader) error {
 	late := time.AfterFunc(blockTimeout, func() {
 		if r, ok := ch.Reader.(Channel); ok {
@@ -58,7 +57,7 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 			return err
 		}
 		sp := header.Span
-		requested, made, cancelled := c.pending.Take(sp)
+		requested, made, canceled := c.pending.Take(sp)
 		if requested || c.swarm.pusher != nil {
 			late.Reset(blockTimeout + time.Duration(sp.Length)*time.Millisecond)
 			b, err := c.readFrame(ch, header)
@@ -73,7 +72,7 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 			c.writeInReader(b)
 			continue
 		}
-		if !cancelled {
+		if !canceled {
 			unrequested++
 			if unrequested > maxUnrequested {
 				return fmt.Errorf("%d blocks were not requested", unrequested)
@@ -88,7 +87,7 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 		if err != nil {
 			return err
 		}
-		if cancelled {
+		if canceled {
 			c.duplicate(int(sp.Length))
 		}
 	}
@@ -109,14 +108,14 @@ func skip(ch *transport.Reader, n int, scratch []byte) error {
 // readFrame reads the payload of a block.
 func (c *nodePeer) readFrame(ch *transport.Reader, h *payload.Header) (*payload.Block, error) {
 	buf := payload.GetBuffer(int(h.Span.Length))
-	if err := ch.Fill(buf.B); err != nil { // all at once: a peer sends a block with one call
+	if err := ch.Fill(buf.B); err != nil { // in one call: a peer sends a block with one call
 		buf.Release()
 		return nil, err
 	}
 	return &payload.Block{From: c.session, Span: h.Span, Origin: h.Origin, Buf: buf}, nil
 }
 
-// writeInReader takes over a block, and blocks while its worker is behind. The goroutine
+// writeInReader accepts a block, and blocks while its worker is behind. The goroutine
 // that reads the channel calls it.
 func (c *session) writeInReader(b *payload.Block) {
 	s := c.swarm
@@ -130,7 +129,7 @@ func (c *session) writeInReader(b *payload.Block) {
 	s.workers.Queue(s.ctx, b)
 }
 
-// duplicate counts payload that came and is not needed.
+// duplicate counts received payload that is not needed.
 func (c *session) duplicate(n int) {
 	c.count(n)
 	c.swarm.traffic.Duplicate(n)
@@ -150,7 +149,7 @@ func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
 
 // IsMember implements [payload.Swarm].
 func (s *Swarm) IsMember(id proto.PeerID) bool {
-	_, ok := s.told.Load(id)
+	_, ok := s.byTracker.Load(id)
 	return ok
 }
 

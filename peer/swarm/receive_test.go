@@ -38,15 +38,15 @@ func newReceiver() *nodePeer {
 	return &nodePeer{session: &session{swarm: &Swarm{codec: headerCodec{}}, pending: payload.NewPending()}}
 }
 
-// TestUnrequestedBlockTakesNoBuffer checks that the header of a block that was not requested, or was cancelled, does not
+// TestUnrequestedBlockTakesNoBuffer checks that the header of a block that was not requested, or was canceled, does not
 // have the node take a buffer for its payload, and that its channel ends after blockTimeout.
 func TestUnrequestedBlockTakesNoBuffer(t *testing.T) {
 	const channels = 100
 	synctest.Test(t, func(t *testing.T) {
 		c := newReceiver()
-		cancelled := proto.Span{Piece: 1, Length: proto.MaxBlock}
-		c.pending.Add(cancelled, false)
-		c.pending.Cancel(cancelled)
+		canceled := proto.Span{Piece: 1, Length: proto.MaxBlock}
+		c.pending.Add(canceled, false)
+		c.pending.Cancel(canceled)
 		var before, after runtime.MemStats
 		var peers []net.Conn
 		var ends []<-chan error

@@ -90,7 +90,7 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 			if n, m := logA.Count(text), logB.Count(text); n != 1 || m != 1 {
 				t.Errorf("%d and %d refusals are logged, want one each", n, m)
 			}
-			const reason = "this content is " // in the words of the one that was dialled
+			const reason = "this content is " // in the words of the one that was dialed
 			if n, m := logA.Count(reason), logB.Count(reason); n != 1 || m != 1 {
 				t.Errorf("%d and %d reasons are logged, want one each", n, m)
 			}

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// longPath is the round trip from which on one TCP flow cannot fill the path, and flowBacklog how
-	// many bytes must wait before it matters.
+	// longPath is the least round trip of a path that one TCP flow cannot fill, and flowBacklog the
+	// least number of queued bytes for another flow.
 	longPath    = 10 * time.Millisecond
 	flowBacklog = 1 << 20
-	// coreBacklog is how many bytes must wait before a flow may be limited by the core that encrypts it, or
-	// by the one that decrypts it and writes. On a near path what comes in 40 to 50 ms is requested, so that
-	// is more than a gigabit per second.
+	// coreBacklog is the least number of queued bytes for another flow on a near path, where one core that
+	// encrypts, or decrypts and writes, may be the limit. Near peers request the bytes of 40 to 50 ms, so
+	// that is more than a gigabit per second.
 	coreBacklog = 8 << 20
 )
 
@@ -27,9 +27,9 @@ type server struct {
 	*nodePeer
 	ch      Channel                // nil before the first block
 	direct  *transport.Conn        // ch, if that is a bulk socket
-	dialed  <-chan *transport.Conn // a bulk socket that is being dialled, or nil
-	retry   time.Time              // when a bulk socket is dialled again
-	index   int                    // of the session's servers; the first starts the others
+	dialed  <-chan *transport.Conn // a bulk socket that is being dialed, or nil
+	retry   time.Time              // when a bulk socket is dialed again
+	index   int                    // of the session's servers; the first one starts the remaining ones
 	sent    int64                  // bytes, by this one
 	loss    lossMeter
 	look    time.Time      // when the path of direct is looked at again
@@ -42,7 +42,7 @@ type server struct {
 func (c *nodePeer) serve() {
 	v := &server{nodePeer: c}
 	if c.swarm.pusher != nil {
-		v.dialed = v.dialDirect() // every node pushes to every other, and soon
+		v.dialed = v.dialDirect() // every node pushes to every other one
 	}
 	v.run()
 }
@@ -92,12 +92,12 @@ func (v *server) run() {
 	}
 }
 
-// absentPause is how long a push takes whose block is absent, so that the strategy does not
-// push it again at once.
+// absentPause is the duration of a push whose block is absent, so that the strategy does not
+// repeat it immediately.
 const absentPause = 100 * time.Millisecond
 
-// served says what became of a block in the queue: of a request the peer hears only if the
-// block is absent; of a push the strategy hears in any case.
+// served handles the result of a block in the queue: it rejects a request whose block is absent, and
+// reports each push to the strategy.
 func (v *server) served(sp proto.Span, err error) {
 	switch pushed := v.swarm.pusher != nil; {
 	case pushed && err == nil:
@@ -156,7 +156,7 @@ func (v *server) worthDirect() bool {
 	return v.swarm.m.Length() >= directWorth
 }
 
-// dialDirect dials a bulk socket in a goroutine of its own. The result is nil if there is
+// dialDirect dials a bulk socket in a separate goroutine. The result is nil if there is
 // no direct path.
 func (v *server) dialDirect() <-chan *transport.Conn {
 	out := make(chan *transport.Conn)
@@ -176,13 +176,11 @@ func (v *server) dialDirect() <-chan *transport.Conn {
 	return out
 }
 
-// rateBased is a congestion control that goes by the rate at which data arrives, and takes few losses
-// for no sign of a full queue.
+// rateBased is a congestion control that uses the delivery rate, and tolerates a few losses.
 const rateBased = "bbr"
 
-// adapt looks at the path of the socket from time to time. Where it loses packets without a queue the
-// socket's congestion control becomes one that bears that, or, if the kernel does not allow it, more
-// sockets send.
+// adapt samples the path of the socket. Where it loses packets without a queue it sets the socket's
+// congestion control to rateBased, or, if the kernel does not allow it, lets more sockets send.
 func (v *server) adapt() {
 	now := time.Now()
 	if v.direct == nil || v.rated || now.Before(v.look) {
@@ -201,14 +199,14 @@ func (v *server) adapt() {
 	if !v.route.lossy() {
 		return
 	}
-	if !v.route.refused.Load() {
+	if !v.route.rejected.Load() {
 		err := v.swarm.cfg.Faults.Congestion(v.direct, rateBased)
 		v.swarm.log.Debug("the path loses packets without a queue", "peer", v.peer, "congestion", rateBased, "error", err)
 		if err == nil {
 			v.rated = true
 			return
 		}
-		v.route.refused.Store(true)
+		v.route.rejected.Store(true)
 	}
 	if !v.bounded {
 		v.direct.SetUnsent(lossyUnsent)
@@ -217,11 +215,11 @@ func (v *server) adapt() {
 	v.flows.grow(now, s)
 }
 
-// lossyUnsent is how many bytes wait in a socket of a path that loses packets: few, so that a block goes
-// to a socket that can send it soon, and does not wait in another.
+// lossyUnsent bounds the unsent bytes in a socket of a path that loses packets, so that a block goes to a
+// socket that can send it.
 const lossyUnsent = 32 << 10
 
-// share starts further servers where one flow is too slow. Those that find no path are started
+// share starts further servers where one flow is too slow. A server that finds no path is started
 // again after a pause.
 func (v *server) share(waiting int) {
 	if v.index > 0 || v.direct == nil {

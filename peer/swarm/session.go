@@ -16,15 +16,15 @@ type session struct {
 	swarm  *Swarm
 	node   mob.Node
 	name   string // for logs and status
-	client string // the program that an external peer says it runs
-	whole  bool   // its Hello says that it has everything
-	named  bool   // it and the node follow plans, and tell each other names of hosts
+	client string // the program that an external peer reports
+	whole  bool   // its Hello reports that it has every piece
+	named  bool   // it and the node follow plans and exchange names of hosts
 	shared int    // parts of the name of its cluster that are the node's: more for nearer peers
 	local  bool   // it shares some: its bytes count as LAN traffic
 	dialer proto.PeerID
-	addrs  [][]byte // at which it may be dialled
+	addrs  [][]byte // for dials
 	conn   conn
-	host   netip.Addr // whom the peer counts for, if it is a node
+	host   netip.Addr // the address that a node is charged to
 
 	// Set by the loop.
 	admitted time.Time
@@ -38,15 +38,15 @@ type session struct {
 
 // conn carries a session: a [nodePeer] for nodes, an [Attachment] for external peers.
 type conn interface {
-	// start begins to read. It is called once, when the session joins.
+	// start starts to read. It is called once, when the session joins.
 	start()
 	// send sends a message. It does not block.
 	send(m proto.Message)
-	// refuse ends a session that never joined, and closeWithError one that did. Both tell
-	// the peer why, and do not wait for it.
-	refuse(code proto.Code, why string)
+	// reject ends a session that never joined, and closeWithError one that did. Both send
+	// the peer the reason, and do not block.
+	reject(code proto.Code, why string)
 	closeWithError(code proto.Code, why string)
-	// close ends the session at once, from any goroutine. Closing again does nothing.
+	// close ends the session immediately, from any goroutine. Further calls have no effect.
 	close()
 }
 
@@ -56,7 +56,7 @@ func (c *session) ID() proto.PeerID { return c.node.ID }
 // ofSite reports whether the peer is a node of the own site.
 func (c *session) ofSite() bool { return c.local && !c.node.External }
 
-// request sends a request. It is noted before it leaves, so that its block is expected.
+// request sends a request. It is recorded first, so that its block is expected.
 func (c *session) request(m *proto.Request, made bool) {
 	c.pending.Add(m.Span, made)
 	c.conn.send(m)

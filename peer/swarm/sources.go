@@ -15,8 +15,8 @@ type sources struct {
 	own string // the node's cluster
 
 	mu sync.Mutex
-	// byCluster has at most as many clusters as a message: those that came first, and the groups that the
-	// node is in, which stand for further racks in them.
+	// byCluster has at most as many clusters as a message: the first ones, and the groups that the
+	// node is in, which count further racks in them.
 	byCluster map[string]*atomic.Int64
 	others    atomic.Int64
 }
@@ -49,12 +49,12 @@ func (s *sources) of(cluster string) *atomic.Int64 {
 	return c
 }
 
-// name returns the name by which a cluster is counted.
+// name returns the name under which a cluster is counted.
 func (s *sources) name(cluster string) string {
 	return proto.ClusterGroup(cluster, proto.SharedParts(s.own, cluster)+1)
 }
 
-// flows returns what came from each cluster.
+// flows returns the received bytes by cluster.
 func (s *sources) flows() (out []proto.Flow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *sources) flows() (out []proto.Flow) {
 	return out
 }
 
-// received is what the node tells the trackers about what came, nil while that is nothing.
+// received returns the received bytes for the trackers, nil if there are none.
 func (s *Swarm) received() *proto.Received {
 	flows := s.sources.flows()
 	if flows == nil {

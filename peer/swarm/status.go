@@ -58,8 +58,8 @@ type Status struct {
 	Followed int `json:"-"`
 }
 
-// Level is payload within one of the groups that a node is in, but not within the next one: that of the
-// site is from and to other racks. Its JSON is an interface for scripts.
+// Level is payload within one of the groups that a node is in, but not within the next one: the
+// level of the site has the payload from and to other racks. Its JSON is an interface for scripts.
 type Level struct {
 	Group string `json:"group"`
 	In    int64  `json:"in"` // bytes
@@ -99,7 +99,7 @@ type PeerStatus struct {
 	Stalled  bool          `json:"stalled"` // it owes blocks, and none arrive
 }
 
-// snapshot is what the loop publishes for readers.
+// snapshot is a state of the loop for readers.
 type snapshot struct {
 	strategy mob.Status
 	rate     payload.Traffic
@@ -108,16 +108,16 @@ type snapshot struct {
 	isolation *Isolation
 }
 
-// publishStatus publishes the loop's view: twice a second, and at once if now is set.
+// publishStatus publishes the loop's view: twice a second, and immediately if now is set.
 func (s *Swarm) publishStatus(now bool) {
 	at, t := time.Now(), s.traffic.Traffic()
 	sampled := s.rates.sample(at, t)
 	if sampled || now {
 		st := s.strategy.Status()
-		s.wholeNodes.note(st)
+		s.completeNodes.note(st)
 		s.sampleLinks(at, st)
 		s.status.Store(&snapshot{
-			strategy: st, rate: s.rates.rate(at, t), whole: len(s.wholeNodes.ids), isolation: s.judgeIsolation(at),
+			strategy: st, rate: s.rates.rate(at, t), whole: len(s.completeNodes.ids), isolation: s.judgeIsolation(at),
 		})
 	}
 }
@@ -218,7 +218,7 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 	return pieces, bytes
 }
 
-// numbers lists what is in ranges.
+// numbers lists the numbers in ranges.
 func numbers(ranges []proto.Range) (list []int) {
 	for _, r := range ranges {
 		for i := uint64(r.First); i < r.End(); i++ {
@@ -247,7 +247,7 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// waiting returns what a swarm waits for, in words.
+// waiting describes what a swarm waits for.
 func (s *Swarm) waiting(m mob.Status) string {
 	lacking := m.Total - m.Have
 	switch {
@@ -271,7 +271,7 @@ func (s *Swarm) waiting(m mob.Status) string {
 	return ""
 }
 
-// receivedBad reports whether no peer has a missing piece, and some of these came and were bad.
+// receivedBad reports whether no peer has a missing piece, and some of them were received and bad.
 func (s *Swarm) receivedBad(m mob.Status) bool {
 	return m.Fetching == 0 && m.Available == 0 && m.Rotten > 0 && !s.coding.Coded()
 }

@@ -90,7 +90,7 @@ func (s *Swarm) stored() (have []proto.Range) {
 	return have
 }
 
-// polluterNames returns the nodes that were found to have signed false blocks.
+// polluterNames returns the nodes that signed corrupt blocks.
 func (s *Swarm) polluterNames() (names []string) {
 	if s.polluters == nil {
 		return nil

@@ -16,8 +16,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Swarm is a node's part in the swarm of one content. Its methods may be called from any
-// goroutine.
+// Swarm is a node's part in one swarm. Its methods may be called from any goroutine.
 type Swarm struct {
 	// Constant.
 	cfg       Config
@@ -40,37 +39,37 @@ type Swarm struct {
 	meter       linkMeter
 	counts      counts
 	inbox       chan event
-	progress    chan struct{} // holds a token if the next announce is due at once
+	progress    chan struct{} // holds a token if the next announce is due now
 	status      atomic.Pointer[snapshot]
 	checks      *checks
 	workers     payload.Workers
 	wg          sync.WaitGroup
 	exclusions  exclusions
 	notAdmitted atomic.Pointer[transport.NotAdmittedError] // the last one
-	told        sync.Map                                   // of which members, by proto.PeerID, a tracker told
+	byTracker   sync.Map                                   // members that a tracker named, by proto.PeerID
 	connections struct {
-		sync.RWMutex // written by the loop alone
+		sync.RWMutex // only the loop writes
 		sessions     map[proto.PeerID]*session
 	}
 
 	loopState
 }
 
-// loopState is what the loop owns: only the methods of events and what they call touch it.
-// Nothing there waits for a disk, a network or a full channel; what takes long runs in a
-// goroutine of its own, and its result comes back as an event.
+// loopState is the state of the loop: only methods of events and their callees use it. They do
+// not wait for a disk, a network or a full channel; a longer operation runs in a separate
+// goroutine, which posts its result as an event.
 type loopState struct {
 	strategy mob.Strategy
 	rates    rates
 	addrs    *addressBook
 	admission
-	wholeNodes
+	completeNodes
 	site     siteReach
 	throttle throttle
-	dials    chan struct{} // holds a token for each dial under way
+	dials    chan struct{} // holds a token for each running dial
 }
 
-// maxDials bounds the dials under way for one swarm.
+// maxDials bounds the concurrent dials of one swarm.
 const maxDials = 32
 
 // New returns a swarm that ends with ctx. The caller calls Run. Accept and AcceptBulk may be called
@@ -93,16 +92,16 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		workers:  payload.NewWorkers(),
 		sources:  sources{own: cfg.Cluster},
 		loopState: loopState{
-			addrs:      newAddressBook(),
-			admission:  newAdmission(),
-			wholeNodes: newWholeNodes(),
-			site:       newSiteReach(cfg.Cluster),
-			dials:      make(chan struct{}, maxDials),
+			addrs:         newAddressBook(),
+			admission:     newAdmission(),
+			completeNodes: newCompleteNodes(),
+			site:          newSiteReach(cfg.Cluster),
+			dials:         make(chan struct{}, maxDials),
 		},
 	}
 	s.connections.sessions = map[proto.PeerID]*session{}
 	s.addrs.joined = func(id proto.PeerID) bool { return s.session(id) != nil }
-	s.addrs.dropped = func(id proto.PeerID) { s.told.Delete(id) }
+	s.addrs.dropped = func(id proto.PeerID) { s.byTracker.Delete(id) }
 	for i := 0; cfg.UploadOnly && !cfg.Verifier.Growing() && i < s.m.Pieces(); i++ {
 		if !s.st.Has(i) && !s.checks.unreadable[i] {
 			s.checks.damaged[i] = true
@@ -178,8 +177,8 @@ func (s *Swarm) AnnounceSoon() {
 	}
 }
 
-// whole reports whether every piece is stored. A content that grows never is.
-func (s *Swarm) whole() bool { return s.st.Count() == s.m.Pieces() && !s.cfg.Verifier.Growing() }
+// complete reports whether every piece is stored. It is false while the content grows.
+func (s *Swarm) complete() bool { return s.st.Count() == s.m.Pieces() && !s.cfg.Verifier.Growing() }
 
 // errEnded is the error of operations after the end of the swarm.
 var errEnded = errors.New("the transfer has ended")

@@ -9,11 +9,11 @@ import (
 
 // Limits are the token buckets of a swarm's payload. Nil chains have no limit.
 type Limits struct {
-	// WANDown is for what comes over the WAN, WANUp and LANUp for what is sent.
+	// WANDown limits payload received over the WAN, WANUp and LANUp sent payload.
 	WANDown, WANUp, LANUp limit.Chain
 }
 
-// up returns the buckets of what is sent to a peer.
+// up returns the buckets of the payload to a peer.
 func (l *Limits) up(local bool) limit.Chain {
 	if local {
 		return l.LANUp
@@ -21,11 +21,10 @@ func (l *Limits) up(local bool) limit.Chain {
 	return l.WANUp
 }
 
-// throttle holds requests back while the limit of what comes over the WAN is reached. What was
-// not requested does not come: so no payload waits in sockets, and at senders, for a reader that
-// must not read yet. To the strategy the requests that are held are on their way, as in the queue
-// before a slow link, and it sizes its windows by that. One that it cancels costs nothing. The
-// loop owns it.
+// throttle delays requests while the limit of payload over the WAN is reached. So no payload waits
+// in sockets, and at senders, for a reader that must not read yet. For the strategy the delayed
+// requests are in flight, as in the queue before a slow link, and it sizes its windows by that. A
+// canceled one costs nothing. The loop owns it.
 type throttle struct {
 	held    []heldRequest // in order
 	waiting bool          // a goroutine waits for the first of them
@@ -38,7 +37,7 @@ type heldRequest struct {
 	made bool // see [payload.Pending]
 }
 
-// granted says that so many bytes more may be requested.
+// granted allows to request n more bytes.
 type granted struct{ n int }
 
 func (e granted) apply(s *Swarm) {
@@ -48,7 +47,7 @@ func (e granted) apply(s *Swarm) {
 		return
 	}
 	first := s.throttle.held[0]
-	s.cfg.Limits.WANDown.Refund(e.n - int(first.m.Length)) // the one that waited may be cancelled
+	s.cfg.Limits.WANDown.Refund(e.n - int(first.m.Length)) // the first one may have been canceled
 	s.release(first)
 	for len(s.throttle.held) > 0 && s.cfg.Limits.WANDown.Try(int(s.throttle.held[0].m.Length)) {
 		s.release(s.throttle.held[0])
@@ -56,7 +55,7 @@ func (e granted) apply(s *Swarm) {
 	s.awaitGrant()
 }
 
-// release sends the first of the requests that are held.
+// release sends the first delayed requests.
 func (s *Swarm) release(h heldRequest) {
 	s.throttle.held = slices.Delete(s.throttle.held, 0, 1)
 	h.to.request(h.m, h.made)
@@ -73,7 +72,7 @@ func (s *Swarm) request(c *session, m *proto.Request, made bool) {
 	s.awaitGrant()
 }
 
-// awaitGrant waits, in a goroutine, until the first of the requests that are held may be sent.
+// awaitGrant waits, in a goroutine, until the first delayed request may be sent.
 func (s *Swarm) awaitGrant() {
 	if s.throttle.waiting || len(s.throttle.held) == 0 {
 		return
@@ -87,7 +86,7 @@ func (s *Swarm) awaitGrant() {
 	})
 }
 
-// withdraw reports whether a request was held, and takes it back.
+// withdraw removes a delayed request, and reports whether there was one.
 func (s *Swarm) withdraw(c *session, sp proto.Span) bool {
 	i := slices.IndexFunc(s.throttle.held, func(h heldRequest) bool { return h.to == c && h.m.Span == sp })
 	if i >= 0 {
@@ -96,19 +95,19 @@ func (s *Swarm) withdraw(c *session, sp proto.Span) bool {
 	return i >= 0
 }
 
-// withdrawAll takes back the requests to a session that has ended.
+// withdrawAll removes the delayed requests to a session that has ended.
 func (s *Swarm) withdrawAll(c *session) {
 	s.throttle.held = slices.DeleteFunc(s.throttle.held, func(h heldRequest) bool { return h.to == c })
 }
 
-// share notes a session with a member of the cluster that understands demands.
+// share starts to share with a member of the cluster that understands demands.
 func (s *Swarm) share(c *session) {
 	if n, ok := c.conn.(*nodePeer); ok && c.local && s.cfg.Sharing != nil && n.hello.Features&proto.FeatureDemand != 0 {
 		c.unshare = s.cfg.Sharing.Join(c.ID(), c.conn.send)
 	}
 }
 
-// stopSharing notes the end of the session.
+// stopSharing ends that with the session.
 func (c *session) stopSharing() {
 	if c.unshare != nil {
 		c.unshare()

@@ -9,19 +9,19 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// Totals are what a swarm has counted since it began. None of them goes down.
+// Totals are the counts of a swarm since its start. None of them decreases.
 type Totals struct {
 	// Traffic is payload, and Duplicate the received payload that was stored already, in bytes.
 	Traffic   payload.Traffic
 	Duplicate int64
-	// Verified counts the pieces that came and were right, and VerifiedBytes their bytes. Bad
-	// counts the pieces, coded blocks and generations that came and were not.
+	// Verified counts received pieces that were valid, and VerifiedBytes their bytes. Bad counts
+	// received pieces, coded blocks and generations that were not.
 	Verified, VerifiedBytes, Bad int64
 	// Damaged counts the stored pieces that turned out to be damaged.
 	Damaged int64
 	// Stalls counts the times that a peer left requests unanswered.
 	Stalls int64
-	// Joined and Left count the sessions that began and that ended.
+	// Joined and Left count the sessions that started and that ended.
 	Joined, Left int64
 }
 
@@ -38,7 +38,7 @@ func (t *Totals) Add(u *Totals) {
 	t.Left += u.Left
 }
 
-// counts are the counters of a swarm besides those of its payload. Safe for concurrent use.
+// counts are the counters of a swarm except its payload. Safe for concurrent use.
 type counts struct{ verified, verifiedBytes, bad, damaged, joined, left atomic.Int64 }
 
 // note counts an event of the codec. A piece that is discarded has no sources.
@@ -87,19 +87,19 @@ func (s *Swarm) Totals() Totals {
 	return t
 }
 
-// ClusterStatus is what a node sees of a cluster.
+// ClusterStatus is the status of the sessions with a cluster.
 type ClusterStatus struct {
 	// Peers counts the sessions, and Stalled those with a peer that owes blocks.
 	Peers, Stalled int
-	// RTT is the longest round trip to one of its peers, and Queue the longest time that the last
-	// ping of one of them queued on its way.
+	// RTT is the longest round trip to one of its peers, and Queue the longest queueing delay of
+	// their last pings.
 	RTT, Queue time.Duration
 }
 
 // BitTorrentCluster is the name under which external peers are counted. No cluster has it.
 const BitTorrentCluster = "(bittorrent)"
 
-// AddClusters adds the peers at the last snapshot to what is known of their clusters.
+// AddClusters adds the peers at the last snapshot to clusters.
 func (s *Swarm) AddClusters(clusters map[string]ClusterStatus) {
 	snap := s.status.Load()
 	if snap == nil {

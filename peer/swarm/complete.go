@@ -1,0 +1,54 @@
+package swarm
+
+import (
+	"time"
+
+	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/proto"
+)
+
+// maxComplete bounds the remembered complete nodes.
+const maxComplete = 1 << 16
+
+// completeNodes are the nodes that reported in a session that they have every piece. It is not safe for
+// concurrent use.
+type completeNodes struct {
+	ids     map[proto.PeerID]struct{}
+	visited time.Time
+}
+
+func newCompleteNodes() completeNodes { return completeNodes{ids: map[proto.PeerID]struct{}{}} }
+
+// note records the nodes that are complete now. They are remembered when they leave.
+func (w *completeNodes) note(st mob.Status) {
+	for i := range st.Peers {
+		p := &st.Peers[i]
+		if !p.External && p.Have == st.Total && len(w.ids) < maxComplete {
+			w.ids[p.ID] = struct{}{}
+		}
+	}
+}
+
+// visitEvery is the time between two visits to members without a session.
+const visitEvery = 5 * time.Second
+
+// visit asks for visits.
+type visit struct{}
+
+// apply opens sessions with members that a tracker named, and that the strategy did not choose, to
+// learn whether they are complete.
+func (visit) apply(s *Swarm) {
+	if time.Since(s.completeNodes.visited) < visitEvery {
+		return
+	}
+	s.completeNodes.visited = time.Now()
+	for id, e := range s.addrs.members {
+		if _, known := s.completeNodes.ids[id]; !known && e.namedBy == "" && s.session(id) == nil {
+			s.dial(id, time.Time{})
+		}
+	}
+}
+
+// Visit opens sessions with all members that trackers named, so that [Status.WholeNodes] counts the
+// complete ones. It does not wait for them.
+func (s *Swarm) Visit() { s.post(visit{}) }
