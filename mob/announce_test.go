@@ -10,9 +10,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestBusyMembersHearOfPiecesTogether has a node get pieces that are new to its cluster, one after the
-// other. A member hears of each at once, unless machines are busy: then one message tells of several.
-func TestBusyMembersHearOfPiecesTogether(t *testing.T) {
+// TestBusyMembersGetBatches stores pieces that are new to a cluster, one after the other. A member is
+// sent each immediately, unless machines are busy: then one message has several.
+func TestBusyMembersGetBatches(t *testing.T) {
 	const pieces = 8
 	for answer, most := range map[time.Duration]int{time.Millisecond: pieces, 300 * time.Millisecond: 2} {
 		s := newWitness("b", "B")
@@ -40,8 +40,8 @@ func TestBusyMembersHearOfPiecesTogether(t *testing.T) {
 	}
 }
 
-// TestClaimsTakeAlongHaves stores pieces that the rest of a large cluster has, and claims a piece now and then:
-// a claim takes along the haves, and no message follows each claim at once.
+// TestClaimsTakeAlongHaves checks that a message with a claim has the pending haves too, and that no
+// further message follows it immediately.
 func TestClaimsTakeAlongHaves(t *testing.T) {
 	s := newWitness("b", "B")
 	step := func(evs ...Event) {

@@ -9,11 +9,11 @@ import (
 // NewPieces is the picker of plain pieces, for tests outside of the package.
 func NewPieces(length int64, size int) Picker { return newPieces(length, size) }
 
-// NewGrowing is the picker of a content that grows.
+// NewGrowing returns the picker of a growing content.
 func NewGrowing(length int64, size int) Picker { return newGrowing(length, size) }
 
-// CheckBooks compares what a State counts with what it counts it from. Every number must be
-// stored, wanted or on its way, or not have come into being.
+// CheckBooks compares the counts of a State with the facts. Every number must be stored, wanted or in
+// progress, or not exist yet.
 func CheckBooks(s *State) error {
 	for i := range s.layout.Count {
 		n := 0
@@ -23,7 +23,7 @@ func CheckBooks(s *State) error {
 			}
 		}
 		if n > 1 || n == 0 && !s.cfg.Growing {
-			return fmt.Errorf("piece %d: stored %v, wanted %v, on its way %v",
+			return fmt.Errorf("piece %d: stored %v, wanted %v, in progress %v",
 				i, s.stored.Have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
 		}
 		if err := checkCensus(s, i); err != nil {

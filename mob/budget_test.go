@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestFloods has a peer send messages that cost it a few bytes and the node much work. It is banned
-// before that has taken more than a few steps per piece.
+// TestFloods checks that a peer is banned whose messages cause much work, within a few steps per
+// piece.
 func TestFloods(t *testing.T) {
 	all := []proto.Range{{Count: 64}}
 	for name, flood := range map[string][]proto.Message{
@@ -36,12 +36,13 @@ func TestFloods(t *testing.T) {
 					return
 				}
 			}
-			t.Error("it goes on")
+			t.Error("the peer is not banned")
 		})
 	}
 }
 
-// TestBusyPeersAreNoFlood has a peer do at its fastest for minutes what honest peers do.
+// TestBusyPeersAreNoFlood checks that a peer is not banned for minutes of what honest peers do at
+// their fastest.
 func TestBusyPeersAreNoFlood(t *testing.T) {
 	s := newWitness("b", "B")
 	s.joins("B", "c")
@@ -68,8 +69,8 @@ func TestBusyPeersAreNoFlood(t *testing.T) {
 	}
 }
 
-// TestFalseAlarms has a peer complain about sound pieces, each of which the node hashes for it. A few are
-// let pass, such as those of a machine with bad memory.
+// TestFalseAlarms checks that a peer is banned that reports many valid pieces, but not for a few, as
+// from a machine with bad memory.
 func TestFalseAlarms(t *testing.T) {
 	s := newWitness("b", "B")
 	s.joins("A", "a")
@@ -82,5 +83,5 @@ func TestFalseAlarms(t *testing.T) {
 			return
 		}
 	}
-	t.Error("it goes on")
+	t.Error("the peer is not banned")
 }

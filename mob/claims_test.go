@@ -33,7 +33,7 @@ func TestClaimsBounded(t *testing.T) {
 		t.Error("a member that has what it claimed may not claim again")
 	}
 
-	// Claims lapse, and others follow.
+	// Claims lapse, and new ones follow.
 	for range 3 {
 		s.hears(Received{"c", &proto.Have{Claim: all}})
 		s.now = s.now.Add(time.Minute)

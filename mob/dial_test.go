@@ -23,7 +23,7 @@ func newWitness(self proto.PeerID, cluster string) *witness {
 	}
 }
 
-// hears takes in events, a fifth of a second apart.
+// hears steps through events, a fifth of a second apart.
 func (s *witness) hears(evs ...Event) {
 	for _, ev := range evs {
 		s.now = s.now.Add(200 * time.Millisecond)
@@ -48,8 +48,8 @@ func take[A Action](s *witness) (as []A) {
 	return as
 }
 
-// TestMaxGlobalBoundsDials has more matched peers than the node may dial: it dials one in each of the
-// first clusters.
+// TestMaxGlobalBoundsDials checks that a node with more matched peers than it may dial dials one in
+// each of the first clusters.
 func TestMaxGlobalBoundsDials(t *testing.T) {
 	s := newWitness("c0", "C")
 	s.t.MaxGlobal = 2
@@ -75,9 +75,9 @@ func TestMaxGlobalBoundsDials(t *testing.T) {
 	}
 }
 
-// TestRedialsBackOff has a peer end each stream at once, as one does that has banned the
-// node: the node redials it ever later, even if it is known to be whole. A peer that sends a
-// Have first is redialled soon.
+// TestRedialsBackOff checks that a peer which ends each stream immediately, as after a ban, is
+// redialed at growing intervals, even if it has every piece. A peer that sends a Have first is
+// redialed without delay.
 func TestRedialsBackOff(t *testing.T) {
 	for k := range 4 {
 		greets, whole := k&1 > 0, k&2 > 0
@@ -97,7 +97,7 @@ func TestRedialsBackOff(t *testing.T) {
 			s.hears(Left{"c1"})
 		}
 		if few := dials <= 4; few == greets || dials < 3 {
-			t.Errorf("greets %v, whole %v: %d dials in 10 s", greets, whole, dials)
+			t.Errorf("sends a Have %v, complete %v: %d dials in 10 s", greets, whole, dials)
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestSpareLink has a slow peer owe a piece that a fast peer of another cluster gets. That one is
-// asked as well, since its link has nothing else to do; but not while a piece is left that nobody has begun.
+// TestSpareLink checks that a piece of a slow peer is requested of a fast one too if the fast link has
+// no other use, but not while a piece is unclaimed.
 func TestSpareLink(t *testing.T) {
 	t.Parallel()
 	for _, left := range []int{0, 1} {

@@ -8,12 +8,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// pulsed is an external peer that looks at its requests twice a second, and then sends so many
-// bytes at most. At first it sends little.
+// pulsed is an external peer that looks at its requests twice a second, and sends a bounded number of
+// bytes each time. The bound starts low.
 type pulsed struct {
 	most  int
 	waits []proto.Span
-	sent  int // bytes, in all
+	sent  int // bytes in total
 }
 
 const (
@@ -60,7 +60,7 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 	step(Joined{Node: Node{ID: "g", Cluster: "bt:g", External: true}})
 	step(Received{"g", &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}}})
 	for looks := range length / pulse {
-		out := g.waits[:min(len(g.waits), 3<<min(looks, 20))] // 3 at first, as with room for so many
+		out := g.waits[:min(len(g.waits), 3<<min(looks, 20))] // 3 at first
 		g.waits = g.waits[len(out):]
 		room := 0
 		for range 25 {
@@ -91,8 +91,8 @@ func (g *pulsed) run(pieces int, length time.Duration) *State {
 	return s
 }
 
-// TestExternalPeerOnATimer wants as much requested as the peer would send each time that it looks,
-// and not ever less because its answers take long.
+// TestExternalPeerOnATimer checks that the requests fill what the peer sends each time, and do not
+// shrink because its answers take long.
 func TestExternalPeerOnATimer(t *testing.T) {
 	for _, rate := range []int{1 << 20, 8 << 20} { // bytes per second
 		g := &pulsed{most: rate / 2}
@@ -112,8 +112,8 @@ func TestExternalPeerOnATimer(t *testing.T) {
 	}
 }
 
-// TestExternalPeerIsNotSlow wants the node to wait for what an external peer has not come to yet,
-// and to give it away only when that does not explain how long it takes.
+// TestExternalPeerIsNotSlow checks that a piece is given away only if the timer of an external peer
+// does not explain its delay.
 func TestExternalPeerIsNotSlow(t *testing.T) {
 	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
 	if fs := s.slowFetches(s.site()); len(fs) > 0 {
@@ -121,6 +121,6 @@ func TestExternalPeerIsNotSlow(t *testing.T) {
 	}
 	s.Step(s.now.Add(2900*time.Millisecond), Tick{}) // within Stall
 	if fs := s.slowFetches(s.site()); len(fs) == 0 {
-		t.Error("no piece counts as slow at a peer that has sent nothing for long")
+		t.Error("no piece counts as slow at a peer that stopped sending")
 	}
 }

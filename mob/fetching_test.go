@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestTooLate wants no piece begun on a slow link when the cluster gets the rest sooner, and one
-// after all when no more pieces come.
+// TestTooLate checks that no piece is started on a slow link when the cluster gets the rest earlier,
+// and one is when no more pieces come.
 func TestTooLate(t *testing.T) {
 	s, a, now := fetching(time.Second / 2)
 	s.t.Stall = time.Minute // n sends nothing
@@ -32,8 +32,8 @@ func TestTooLate(t *testing.T) {
 	}
 }
 
-// fetching is a node of cluster B that lacks 100 pieces. Its peer a of another cluster took that
-// long for a piece, and n is a member of B.
+// fetching returns a node of cluster B that needs 100 pieces. A piece from its peer a of another
+// cluster took the given time, and n is a member of B.
 func fetching(took time.Duration) (s *State, a *peer, now time.Time) {
 	const length = 256 << 10
 	now = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

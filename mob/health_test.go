@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestCompleteNodesRest has nodes that need nothing of each other: one wakes seldom, until a peer
-// subscribes to pieces.
+// TestCompleteNodesRest checks that a node without work wakes rarely, until a peer subscribes to
+// pieces.
 func TestCompleteNodesRest(t *testing.T) {
 	const length = 256 << 10
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

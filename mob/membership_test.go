@@ -9,8 +9,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestExternalPeersAreForgotten has external peers come and go, each in a cluster of its own. They
-// are not dialled, nobody is told of them, and nothing is left of them.
+// TestExternalPeersAreForgotten checks that external peers are not dialed or advertised, and that
+// nothing is left of them.
 func TestExternalPeersAreForgotten(t *testing.T) {
 	s := New(Config{Self: "self", Cluster: "A", Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
 	now := time.Unix(0, 0)
@@ -19,11 +19,11 @@ func TestExternalPeersAreForgotten(t *testing.T) {
 		for _, a := range s.Step(now, ev) {
 			switch a := a.(type) {
 			case Dial:
-				t.Fatalf("%q is dialled", a.Peer)
+				t.Fatalf("%q is dialed", a.Peer)
 			case Introduce:
 				for _, n := range a.Members {
 					if n.External {
-						t.Fatalf("%q is told of %q", a.Peer, n.ID)
+						t.Fatalf("%q is sent %q", a.Peer, n.ID)
 					}
 				}
 			}
@@ -55,9 +55,9 @@ func TestExternalPeersAreForgotten(t *testing.T) {
 	}
 }
 
-// TestWholePeerNeedNotAnnounce has a peer join that has everything: it is requested of at once, a
-// round trip earlier than others.
-func TestWholePeerNeedNotAnnounce(t *testing.T) {
+// TestCompletePeerNeedNotAnnounce checks that pieces are requested of a peer that joins with every
+// piece before it announces them.
+func TestCompletePeerNeedNotAnnounce(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		s := New(Config{Self: "n", Cluster: "B", Length: 4 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning()}, nil)
 		now := time.Unix(1, 0)
@@ -72,7 +72,7 @@ func TestWholePeerNeedNotAnnounce(t *testing.T) {
 			return ok && send.Peer == "a"
 		})
 		if asked != whole {
-			t.Errorf("whole %v, requested at once %v", whole, asked)
+			t.Errorf("complete %v, requested immediately %v", whole, asked)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestWholePeerNeedNotAnnounce(t *testing.T) {
 type reunited struct {
 	*State
 	now       time.Time
-	dialled   []proto.PeerID
+	dialed    []proto.PeerID
 	requested map[proto.PeerID]int
 }
 
@@ -90,7 +90,7 @@ func (r *reunited) step(ev Event) {
 	for _, a := range r.Step(r.now, ev) {
 		switch a := a.(type) {
 		case Dial:
-			r.dialled = append(r.dialled, a.Peer)
+			r.dialed = append(r.dialed, a.Peer)
 		case Send:
 			if _, ok := a.Message.(*proto.Request); ok {
 				r.requested[a.Peer]++
@@ -99,7 +99,7 @@ func (r *reunited) step(ev Event) {
 	}
 }
 
-// wait lets time pass, in which a sends something now and then.
+// wait lets time pass. Peer a sends a message on each wake.
 func (r *reunited) wait(d time.Duration) {
 	for end := r.now.Add(d); r.now.Before(end); {
 		r.now = r.now.Add(max(r.Wake()-10*time.Millisecond, 0))
@@ -118,16 +118,15 @@ func cutOff(away func(r *reunited)) *reunited {
 	r.step(remote)
 	r.step(Left{Peer: "a"})
 	away(r)
-	r.dialled = nil
+	r.dialed = nil
 	clear(r.requested)
 	r.step(remote)
 	return r
 }
 
-// TestReunited has a node lose everybody, and a peer of another cluster come back first: it dials its
-// own cluster, and waits for it however long the dial takes, before it requests what members may have.
-// A dial from before says nothing when it fails, and is begun again. A member that cannot be reached by
-// one from after is away.
+// TestReunited has a node lose all peers, and a peer of another cluster return first. The node dials
+// its own cluster, and waits for it, however long the dial takes, before it requests pieces that
+// members may have. If an earlier dial fails, it dials again; if that fails, the member is away.
 func TestReunited(t *testing.T) {
 	for name, away := range map[string]func(*reunited){
 		"dial to come": func(r *reunited) { // it failed, and pauses
@@ -136,7 +135,7 @@ func TestReunited(t *testing.T) {
 				r.step(Unreachable{Peer: "b"})
 			}
 		},
-		"dial under way": func(r *reunited) {
+		"dial in progress": func(r *reunited) {
 			r.step(Left{Peer: "b"})
 			r.wait(2 * time.Second)
 		},
@@ -153,14 +152,14 @@ func TestReunited(t *testing.T) {
 			r := cutOff(away)
 			r.wait(9 * time.Second) // longer than to settle
 			switch name {
-			case "dial under way":
+			case "dial in progress":
 				r.step(Unreachable{Peer: "b"})
 			case "session open":
 				r.step(Left{Peer: "b"})
 			}
 			r.wait(9 * time.Second)
-			if len(r.requested) > 0 || !slices.Equal(r.dialled, []proto.PeerID{"b"}) || !r.Status().Settling {
-				t.Fatalf("requested of %v, dialled %q, settling %v", r.requested, r.dialled, r.Status().Settling)
+			if len(r.requested) > 0 || !slices.Equal(r.dialed, []proto.PeerID{"b"}) || !r.Status().Settling {
+				t.Fatalf("requested of %v, dialed %q, settling %v", r.requested, r.dialed, r.Status().Settling)
 			}
 			r.step(Unreachable{Peer: "b"})
 			r.step(Tick{})
@@ -171,14 +170,14 @@ func TestReunited(t *testing.T) {
 	}
 }
 
-// TestReunitedAnswers has the member come back after the peer of another cluster: it is requested of
-// nobody else, and a member that answers nothing stops the node for a while only.
+// TestReunitedAnswers has the member return after the peer of another cluster: pieces are requested of
+// the member only, and a member that does not answer delays the node for a bounded time.
 func TestReunitedAnswers(t *testing.T) {
 	all := &proto.Have{Have: []proto.Range{{Count: 4}}}
 	r := cutOff(func(r *reunited) { r.step(Left{Peer: "b"}) })
 	r.wait(9 * time.Second)
 	r.step(Joined{Node: Node{ID: "b", Cluster: "B"}})
-	r.step(Left{Peer: "b"}) // both sides had dialled
+	r.step(Left{Peer: "b"}) // both sides had dialed
 	r.step(Joined{Node: Node{ID: "b", Cluster: "B"}})
 	r.step(Received{Peer: "b", Message: all})
 	r.wait(time.Second)

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// fuzzPieces is how many pieces the contents of these tests have, the last a short one.
+// fuzzPieces is the number of pieces in these tests. The last one is short.
 const fuzzPieces = 40
 
 func piecesSubject() pickertest.Subject {

@@ -8,8 +8,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestBlocksOfAWindow has blocks as large as they may be: half of a window on a near link, and a quarter
-// on a far one and between racks, where several are under way.
+// TestBlocksOfAWindow checks that blocks are half of a window on a near link, and a quarter on a far
+// one and between racks.
 func TestBlocksOfAWindow(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

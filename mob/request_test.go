@@ -7,9 +7,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestBegunPieceGoesFirst wants all of the room on a link for the piece that was begun there,
-// before a new one of another peer behind the link.
-func TestBegunPieceGoesFirst(t *testing.T) {
+// TestStartedPieceGoesFirst checks that a started piece gets all of the room on a link before another
+// peer's new piece.
+func TestStartedPieceGoesFirst(t *testing.T) {
 	const length = 256 << 10
 	now := time.Unix(1, 0)
 	s := New(Config{Self: "m", Cluster: "B", Length: 2 * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
@@ -36,7 +36,7 @@ func TestBegunPieceGoesFirst(t *testing.T) {
 	total := 0
 	for _, sp := range requested {
 		if total < length && sp.Piece != 1 {
-			t.Fatalf("piece %d is begun when %d bytes of the first were requested", sp.Piece, total)
+			t.Fatalf("piece %d is started when %d bytes of the first were requested", sp.Piece, total)
 		}
 		total += int(sp.Length)
 	}

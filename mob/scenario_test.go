@@ -17,7 +17,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-var update = flag.Bool("update", false, "record testdata/*.txt anew")
+var update = flag.Bool("update", false, "record testdata/*.txt again")
 
 // TestScenarios replays testdata/*.txt. A file is blocks of commands, a line of dashes, and what
 // the State does about them, up to an empty line. With -update the answers are recorded. Pings
@@ -41,7 +41,7 @@ func TestScenarios(t *testing.T) {
 					t.Fatal(err)
 				}
 			default:
-				t.Errorf("%s\nrecord anew with -update if this is right; got:\n%s", firstDifference(got, string(text)), got)
+				t.Errorf("%s\nrecord again with -update if this is right; got:\n%s", firstDifference(got, string(text)), got)
 			}
 		})
 	}

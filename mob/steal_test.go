@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestSlowFetches has a peer send nothing for more than a second: its pieces are slow. Of an external
-// peer, which answers in bursts, that says nothing yet.
+// TestSlowFetches checks that pieces count as slow at a peer that sends nothing for more than a
+// second, unless it is external and answers in bursts.
 func TestSlowFetches(t *testing.T) {
 	t.Parallel()
 	for _, external := range []bool{false, true} {
@@ -23,7 +23,7 @@ func TestSlowFetches(t *testing.T) {
 		}
 		s.now = now.Add(1200 * time.Millisecond)
 		if len(s.fetches) == 0 || external == (len(s.slowFetches(s.site())) > 0) {
-			t.Errorf("external %v: %d pieces on their way, %d of them slow", external, len(s.fetches), len(s.slowFetches(s.site())))
+			t.Errorf("external %v: %d pieces in progress, %d of them slow", external, len(s.fetches), len(s.slowFetches(s.site())))
 		}
 	}
 }

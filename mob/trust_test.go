@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestOverridden has members of a cluster begin what the node has claimed for long. It leaves the WAN to
-// them if several do, and not if one of them was held up.
+// TestOverridden checks that a node leaves the WAN to its cluster when several members start pieces
+// that it claimed, and not when one does.
 func TestOverridden(t *testing.T) {
 	s := newWitness("b", "B")
 	s.hears(Learned{Nodes: []Node{{ID: "a", Cluster: "A"}, {ID: "c", Cluster: "B"}, {ID: "d", Cluster: "B"}}})

@@ -9,8 +9,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestBusyMembersClaimLate has members whose claims take long: a piece that takes a quarter of a
-// second is quick among them, and others' pieces are begun after their claims would have come.
+// TestBusyMembersClaimLate checks that a piece of a quarter of a second is quick among members whose
+// claims take long, and that pieces wait for such claims.
 func TestBusyMembersClaimLate(t *testing.T) {
 	s, a, now := fetching(time.Second / 4)
 	for _, c := range []struct {
@@ -36,8 +36,8 @@ func TestBusyMembersClaimLate(t *testing.T) {
 	}
 }
 
-// TestCrossingClaims has a piece that takes 20 ms: it waits for the claims of others only among members
-// whose answers take about as long, or that nobody has seen. Else the link would be idle meanwhile.
+// TestCrossingClaims checks that a piece of 20 ms waits for other members' claims only if their
+// answers take about as long, or none has come. Otherwise the link would be idle.
 func TestCrossingClaims(t *testing.T) {
 	s, a, now := fetching(20 * time.Millisecond)
 	l := a.level
@@ -63,16 +63,16 @@ func TestCrossingClaims(t *testing.T) {
 	}
 }
 
-// TestClaimedAhead has a piece wait for the claims of others. It is requested of the peer for which it was
-// claimed, although another that has it has room too; of that one only after a queue's time.
+// TestClaimedAhead checks that a piece that waits for other members' claims is requested of its peer,
+// although another peer has room too, and of that one only after the time of a queue.
 func TestClaimedAhead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		after   time.Duration       // the wait
-		change  func(*State, *peer) // what happens to the peer meanwhile
+		change  func(*State, *peer) // of the peer meanwhile
 		another bool                // may have it requested of it
 	}{
-		{"at once", 0, nil, false},
+		{"immediately", 0, nil, false},
 		{"while the peer may have a queue", DefaultTuning().Queue - 1, nil, false},
 		{"after that", DefaultTuning().Queue, nil, true},
 		{"the peer has left", 0, func(s *State, p *peer) { s.onLeft(p.ID, false) }, true},

@@ -9,7 +9,7 @@ import (
 type Inflow struct {
 	Missing int // pieces that no member of the group has
 
-	count       float64 // decayed: the pieces that came
+	count       float64 // of pieces, decayed
 	first, last time.Time
 }
 
@@ -27,7 +27,7 @@ func (f *Inflow) Add(now time.Time) {
 }
 
 // Left returns the time in seconds in which the group gets the missing pieces at the present rate; ok is
-// false while that is not known. It grows while no piece comes.
+// false while it is unknown. It grows while no piece comes.
 func (f *Inflow) Left(now time.Time) (seconds float64, ok bool) {
 	if f.count == 0 || now.Sub(f.first).Seconds() < 2*inflowMemory {
 		return 0, false

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestInflow wants the interval to follow the rate at which pieces come, and to grow while
-// none does.
+// TestInflow checks that the interval follows the rate of pieces, and grows while none comes.
 func TestInflow(t *testing.T) {
 	f, now := Inflow{Missing: 300}, time.Unix(1, 0)
 	if _, ok := f.Left(now); ok {
@@ -23,7 +22,7 @@ func TestInflow(t *testing.T) {
 		}
 	}
 	if f.Missing != 100 {
-		t.Errorf("%d are lacking, want 100", f.Missing)
+		t.Errorf("%d are missing, want 100", f.Missing)
 	}
 	if got := interval(&f, now.Add(time.Minute)); got != 60 {
 		t.Errorf("an interval of %v s after a minute without a piece", got)

@@ -2,7 +2,7 @@ package avail
 
 import "testing"
 
-// TestOrderIsFair wants every cluster to come first at its part of the pieces.
+// TestOrderIsFair checks that each cluster is first for its part of the pieces.
 func TestOrderIsFair(t *testing.T) {
 	const pieces = 10000
 	names := []string{"A", "B", "C", "D", "a longer name"}

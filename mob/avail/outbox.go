@@ -29,7 +29,7 @@ type Batching struct {
 
 // Outbox has the announcements for a peer.
 type Outbox struct {
-	Subscribed *bitset.Set // what the peer asked for
+	Subscribed *bitset.Set // by the peer
 
 	id      proto.PeerID
 	to      *Offers // of the peer
@@ -129,7 +129,7 @@ func (b *Batches) Add(o *Outbox, i int, u Update, urgent bool, now time.Time, pe
 	switch {
 	case u == Drop:
 		if len(o.pending.Have)+len(o.pending.Claim) > 0 {
-			full = append(full, o.Take(now)) // a reader takes in the drops of a message before the rest
+			full = append(full, o.Take(now)) // a receiver handles the drops of a message first
 		}
 		o.pending.Drop = bitset.Append(o.pending.Drop, i)
 	case o.to.Have.Has(i):

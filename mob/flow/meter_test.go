@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestRateFollows wants the rate of the last seconds in which bytes were outstanding.
+// TestRateFollows checks that the rate is of the last seconds with outstanding bytes.
 func TestRateFollows(t *testing.T) {
 	var m Meter
 	if m.Rate() != 0 {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestPathSeesQueues wants the queue to be what a ping took longer than the fastest, whatever the
-// clocks' difference. Clocks that part slowly are no queue.
+// TestPathSeesQueues checks that the queue is the time that a ping took in addition to the fastest,
+// whatever the clocks' difference. Clock drift is not a queue.
 func TestPathSeesQueues(t *testing.T) {
 	const ms = time.Millisecond
 	for _, apart := range []time.Duration{-time.Hour, 0, 3 * time.Second} {

@@ -6,8 +6,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestProgress wants a span that was given back to be requested again, in parts if need be, unless
-// it has arrived meanwhile.
+// TestProgress checks that a span that was not sent is requested again, possibly in parts, unless it
+// has arrived.
 func TestProgress(t *testing.T) {
 	const size = 5*proto.Cell + 100
 	p := NewProgress(7, size)
@@ -26,7 +26,7 @@ func TestProgress(t *testing.T) {
 	}
 	p.GiveBack(first)
 	if p.Requested() {
-		t.Fatal("what was given back is not requested again")
+		t.Fatal("a span that was not sent is not requested again")
 	}
 	a, b := p.Next(proto.Cell), p.Next(size)
 	if a.Length != proto.Cell || b.Begin != proto.Cell || b.Length != 2*proto.Cell {

@@ -53,7 +53,7 @@ func NewWindow(l *Limits) Window {
 
 // AdjustActive changes the number of active members by the queue before the link. Only complete pieces are
 // forwarded, so with too many active members each piece takes long. The number grows when the queue was
-// short several times and needed reports a piece to request, and falls, to least, when the queue is long. So
+// short several times and needed reports a piece to request, and falls, to least, when the queue is long. Thus
 // few members are active where the link is the limit, and all where their interfaces are.
 func (w *Window) AdjustActive(queue time.Duration, least float64, needed func() bool) {
 	w.short++

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestActive wants more active members at a link whose queue stays short, not for a moment's
-// sake, and fewer when the queue is long.
+// TestActive checks that more members become active at a link whose queue stays short, and fewer when
+// it is long.
 func TestActive(t *testing.T) {
 	const short, fair, long = 10 * time.Millisecond, 80 * time.Millisecond, 180 * time.Millisecond
 	w := NewWindow(&Limits{Queue: 200 * time.Millisecond, MinBlock: 16 << 10, MaxWindow: 16 << 20})
@@ -33,8 +33,8 @@ func TestActive(t *testing.T) {
 	}
 }
 
-// TestWindowSize has a window grow until a queue is seen, keep the queue that is aimed at, and
-// stay within its limits whatever is measured.
+// TestWindowSize checks that a window grows until there is a queue, keeps the queue that is aimed at,
+// and stays within its limits.
 func TestWindowSize(t *testing.T) {
 	l := &Limits{Queue: 200 * time.Millisecond, MinBlock: 16 << 10, MaxWindow: 1 << 20}
 	const rate, trip = 3e6, 2 * time.Millisecond // of the link
@@ -71,8 +71,8 @@ func TestWindowSize(t *testing.T) {
 	}
 }
 
-// TestWindowOfSlowLink has a window keep little in the queue of a slow link, where all four members would
-// fill 128 KiB otherwise.
+// TestWindowOfSlowLink checks that a window keeps little in the queue of a slow link, where four
+// members would fill 128 KiB otherwise.
 func TestWindowOfSlowLink(t *testing.T) {
 	l := &Limits{Queue: 200 * time.Millisecond, MinBlock: 16 << 10, MaxWindow: 16 << 20}
 	const rate = 187.5e3 / 4 // of the link, for each member
@@ -88,8 +88,8 @@ func TestWindowOfSlowLink(t *testing.T) {
 	}
 }
 
-// TestWindowAfterLateBlocks has a window double again after blocks that were late at the start, until
-// there is a queue, and not after that.
+// TestWindowAfterLateBlocks checks that a window doubles again after late blocks at the start, until
+// there is a queue.
 func TestWindowAfterLateBlocks(t *testing.T) {
 	l := &Limits{Queue: 200 * time.Millisecond, MinBlock: 16 << 10, MaxWindow: 16 << 20}
 	const trip, long = 100 * time.Millisecond, 90 * time.Millisecond
@@ -127,8 +127,8 @@ func TestWindowAfterLateBlocks(t *testing.T) {
 	}
 }
 
-// TestWindowOfNearLink has blocks of a near link be late since their requests wait before it, behind what goes
-// the other way. Its window does not double again for that.
+// TestWindowOfNearLink checks that the window of a near link does not double again after late blocks,
+// whose requests waited behind traffic in the other direction.
 func TestWindowOfNearLink(t *testing.T) {
 	l := &Limits{Queue: 200 * time.Millisecond, MinBlock: 16 << 10, MaxWindow: 16 << 20}
 	next := sample{

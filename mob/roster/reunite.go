@@ -6,7 +6,7 @@ import "time"
 // sides dial at the same time, or dial one that the other side has given up.
 const inconclusive = 3
 
-// Seen records a sign of life of any peer.
+// Seen records a message of any peer.
 func (r *Roster) Seen() {
 	if r.IsSilence() && !r.lastSeen.IsZero() {
 		r.reunite(nil)

@@ -19,8 +19,7 @@ type Settings struct {
 	// Settle is the longest time that a new node waits to learn the pieces of its cluster before it fetches
 	// over the WAN.
 	Settle time.Duration
-	// Calm is the time without a member that came or left before the node dials peers of other clusters
-	// by rank.
+	// Calm is the time without changes of members before the node dials peers of other clusters by rank.
 	Calm time.Duration
 	// Retry is the pause before a failed member is dialed again. It doubles up to MaxRetry.
 	Retry, MaxRetry time.Duration
@@ -75,10 +74,10 @@ const (
 	Rematched             // all members of a sibling are ranked
 	Forgotten             // no member of a sibling is left
 	Dial                  // open a session with a member
-	Ping                  // ask a joined member for a sign of life
+	Ping                  // send a ping to a joined member
 )
 
-// Change tells the State how to follow a change of members.
+// Change is an action or a new rank that follows from a change of members.
 type Change struct {
 	Kind     Kind
 	ID       proto.PeerID

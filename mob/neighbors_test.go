@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// newSparse returns a node of a content of this length, for which sessions are dear.
+// newSparse returns a node that fetches length bytes, so that sessions are expensive.
 func newSparse(i int, length int64) *witness {
 	c := Config{
 		Self: proto.PeerID(fmt.Sprintf("%c%d", 'a'+i*7%26, i)), Cluster: "C",
@@ -18,10 +18,10 @@ func newSparse(i int, length int64) *witness {
 	return &witness{State: New(c, nil), now: time.Unix(0, 0)}
 }
 
-// TestNeighbours starts the nodes of a large cluster one after the other, each of which hears of all before
-// it. A small content has few sessions, which join all of them, and still do so when a part is gone. A
-// large one has a session for each pair.
-func TestNeighbours(t *testing.T) {
+// TestNeighbors starts the nodes of a large cluster one after the other. Each knows all earlier ones.
+// With a small content there are few sessions, which connect all nodes, also after some have left.
+// With a large one there is a session for each pair.
+func TestNeighbors(t *testing.T) {
 	const nodes = 100
 	for _, tt := range []struct {
 		length   int64
@@ -36,7 +36,7 @@ func TestNeighbours(t *testing.T) {
 			var all []*witness
 			var known []Node
 			sessions := 0
-			// connect carries out dials, of which those to nodes that are gone fail.
+			// connect carries out dials. Dials to nodes that left fail.
 			connect := func(from *witness) {
 				for dials := take[Dial](from); len(dials) > 0; dials = take[Dial](from) {
 					for _, d := range dials {
@@ -62,7 +62,7 @@ func TestNeighbours(t *testing.T) {
 				t.Errorf("%d sessions, want %d at most", sessions, tt.sessions)
 			}
 			if n := reached(all[0], byID); n != nodes {
-				t.Errorf("%d of %d nodes are in one piece", n, nodes)
+				t.Errorf("%d of %d nodes are connected", n, nodes)
 			}
 			for i, s := range all { // all but every third end, the oldest among them
 				if i%3 == 1 {
@@ -82,13 +82,13 @@ func TestNeighbours(t *testing.T) {
 				}
 			}
 			if n := reached(all[1], byID); n != len(byID) {
-				t.Errorf("%d of %d nodes are in one piece when the others are gone", n, len(byID))
+				t.Errorf("%d of %d nodes are connected after the rest has left", n, len(byID))
 			}
 		})
 	}
 }
 
-// reached counts the nodes that are joined to one, by way of others.
+// reached counts the nodes that are connected to one.
 func reached(from *witness, byID map[proto.PeerID]*witness) int {
 	seen := map[proto.PeerID]bool{from.cfg.Self: true}
 	for next := []*witness{from}; len(next) > 0; next = next[1:] {
@@ -102,8 +102,9 @@ func reached(from *witness, byID map[proto.PeerID]*witness) int {
 	return len(seen)
 }
 
-// TestWholeNodesDialNobody has a node of a large cluster have a small content: those who need it dial it.
-func TestWholeNodesDialNobody(t *testing.T) {
+// TestCompleteNodesDoNotDial checks that a complete node of a large cluster with a small content
+// leaves dials to other nodes.
+func TestCompleteNodesDoNotDial(t *testing.T) {
 	s := newSparse(0, 1000)
 	s.hears(Stored{Piece: 0})
 	var others []Node

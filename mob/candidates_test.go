@@ -15,10 +15,10 @@ func invented(n int, cluster func(int) string) (nodes []Node) {
 	return nodes
 }
 
-// A peer invents 50,000 members, of the node's cluster or each of its own, all of them before real
-// ones in the order of dials. They count for nothing, are told to nobody and dialled a few at a
-// time. The members that a tracker tells of are dialled at once.
-func TestRumoursDisplaceNobody(t *testing.T) {
+// TestCandidatesDoNotEvictMembers has a peer name 50,000 members that do not exist, of the node's
+// cluster or with a cluster each, with IDs before actual ones. They are not counted or advertised, and
+// a few are dialed at a time. Members that a tracker names are dialed immediately.
+func TestCandidatesDoNotEvictMembers(t *testing.T) {
 	for name, cluster := range map[string]func(int) string{
 		"own cluster":   func(int) string { return "C" },
 		"other cluster": func(int) string { return "D" },
@@ -36,28 +36,28 @@ func TestRumoursDisplaceNobody(t *testing.T) {
 				actual = append(actual, Node{ID: proto.PeerID(fmt.Sprint("real", i)), Cluster: "C"})
 			}
 			s.hears(Learned{Nodes: actual}, Tick{}, Tick{}, Tick{})
-			members, rumours := 0, 0
+			members, candidates := 0, 0
 			for _, a := range s.did {
 				switch a := a.(type) {
 				case Dial:
 					if a.Peer[0] == 0 {
-						rumours++
+						candidates++
 					} else {
 						members++
 					}
 				case Introduce:
 					for _, n := range a.Members {
 						if n.ID[0] == 0 {
-							t.Fatalf("%q is told of a rumour", a.Peer)
+							t.Fatalf("%q is sent a candidate", a.Peer)
 						}
 					}
 				}
 			}
-			if members != len(actual) || rumours == 0 || rumours > 8 {
-				t.Errorf("%d of %d members and %d rumours are dialled", members, len(actual), rumours)
+			if members != len(actual) || candidates == 0 || candidates > 8 {
+				t.Errorf("%d of %d members and %d candidates are dialed", members, len(actual), candidates)
 			}
 			if s.site().Size != len(actual)+1 || len(s.site().Siblings) != 1 {
-				t.Errorf("the cluster has %d members, and there are %d others, want %d and 1", s.site().Size, len(s.site().Siblings), len(actual)+1)
+				t.Errorf("the cluster has %d members and %d siblings, want %d and 1", s.site().Size, len(s.site().Siblings), len(actual)+1)
 			}
 			// Each that fails makes room for the next.
 			for _, d := range take[Dial](s) {
@@ -65,15 +65,15 @@ func TestRumoursDisplaceNobody(t *testing.T) {
 					s.hears(Unreachable{Peer: d.Peer})
 				}
 			}
-			if n := len(take[Dial](s)); n != rumours {
-				t.Errorf("%d more are dialled after %d failed", n, rumours)
+			if n := len(take[Dial](s)); n != candidates {
+				t.Errorf("%d more are dialed after %d failed", n, candidates)
 			}
 		})
 	}
 }
 
-// A rumour that turns out to be true is a member: it counts, and others hear of it.
-func TestTrueRumour(t *testing.T) {
+// TestCandidateJoins checks that a candidate that joins is counted and sent to other peers.
+func TestCandidateJoins(t *testing.T) {
 	s := newWitness("c0", "C")
 	s.joins("C", "teller")
 	s.hears(Learned{Nodes: []Node{{ID: "c2", Cluster: "C"}, {ID: "teller", Cluster: "C"}}, Hearsay: true})
@@ -92,13 +92,13 @@ func TestTrueRumour(t *testing.T) {
 		}
 	}
 	if !told {
-		t.Error("nobody hears of it")
+		t.Error("the member is not sent to peers")
 	}
 }
 
-// What peers tell of does not keep a node from fetching over the WAN for longer than it waits for
-// its cluster at the start.
-func TestRumoursDoNotDelayFetching(t *testing.T) {
+// TestCandidatesDoNotDelayFetching checks that candidates do not keep a node from fetching over the
+// WAN for longer than it settles.
+func TestCandidatesDoNotDelayFetching(t *testing.T) {
 	s := newWitness("c0", "C")
 	s.joins("B", "source")
 	s.hears(Received{"source", &proto.Have{Have: []proto.Range{{Count: 64}}}})
