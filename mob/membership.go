@@ -69,7 +69,7 @@ func (s *State) onJoined(nd Node) {
 	}
 	s.roster.Joined(n, nd.Host)
 	s.joinPlan(p)
-	s.roster.Changed(clusters...)
+	s.roster.Rerank(clusters...)
 	s.applyChanges()
 	s.sendWant(p)
 	s.sendPing(p)

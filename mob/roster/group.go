@@ -62,9 +62,9 @@ func (r *Roster) nearest(g *Group) iter.Seq[*Node] {
 	}
 }
 
-// rerank computes the node's ranks and shares and matches members, after members of some clusters came or
+// Rerank computes the node's ranks and shares and matches members, after members of some clusters came or
 // left. Pieces that are claimed stay with the member that claimed them.
-func (r *Roster) rerank(clusters ...string) {
+func (r *Roster) Rerank(clusters ...string) {
 	r.scheduleConnect()
 	for _, g := range r.Groups {
 		var changed []string

@@ -160,7 +160,7 @@ func (r *Roster) Learned(members []Member, fetches bool) {
 		}
 	}
 	if len(changed) > 0 {
-		r.rerank(changed...)
+		r.Rerank(changed...)
 		r.dialSite(fetches)
 	}
 }
@@ -282,9 +282,6 @@ func (r *Roster) count(n *Node, by int) {
 	}
 }
 
-// Changed computes ranks after members of some clusters have changed.
-func (r *Roster) Changed(clusters ...string) { r.rerank(clusters...) }
-
 // Announced records the first Have of a member.
 func (r *Roster) Announced(n *Node) {
 	n.announced = true
@@ -297,7 +294,7 @@ func (r *Roster) Working(n *Node) { n.pause, n.fails = 0, 0 }
 // SetSilent records that a member fell silent, or is not any more.
 func (r *Roster) SetSilent(n *Node, silent bool) {
 	n.silent, r.stale = silent, true
-	r.rerank(n.Cluster)
+	r.Rerank(n.Cluster)
 }
 
 // Left records that a session with a member has ended.
@@ -311,7 +308,7 @@ func (r *Roster) Left(n *Node, banned bool) {
 	} else {
 		r.lose(n, false)
 	}
-	r.rerank(n.Cluster)
+	r.Rerank(n.Cluster)
 }
 
 // Unreachable records that a dial has failed.
@@ -326,7 +323,7 @@ func (r *Roster) Unreachable(id proto.PeerID) {
 	}
 	n.dialing = false
 	r.lose(n, !n.stale)
-	r.rerank(n.Cluster)
+	r.Rerank(n.Cluster)
 }
 
 // lose records that a session or a dial has failed. away: the member cannot be reached now. A member that is awaited

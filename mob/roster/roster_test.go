@@ -33,7 +33,7 @@ func newRoster() *Roster {
 func (r *Roster) join(m Member) *Node {
 	n, clusters := r.Met(m)
 	r.Joined(n, "")
-	r.Changed(clusters...)
+	r.Rerank(clusters...)
 	return n
 }
 
