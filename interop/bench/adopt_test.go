@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// TestMobAdoptsTorrent has daemons get a torrent that only a stock client has, by the
+// TestMobAdoptsTorrent makes daemons get a torrent that only a stock client has, by the
 // torrent file or a magnet link. One more daemon gets the content by the magnet link when the client has exited.
 func TestMobAdoptsTorrent(t *testing.T) {
 	t.Parallel()

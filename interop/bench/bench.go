@@ -28,7 +28,7 @@ type Progress struct {
 	// Stage is such as "fetching", Took the time since it began.
 	Stage string
 	Took  time.Duration
-	// Whole of Receivers are whole. Both are zero in other stages than the fetching.
+	// Whole of Receivers are complete. Both are zero in other stages than the fetching.
 	Whole, Receivers int
 }
 
@@ -40,7 +40,7 @@ func (p Progress) String() string {
 	return fmt.Sprintf("%s for %.1f s, %d of %d nodes whole", p.Stage, p.Took.Seconds(), p.Whole, p.Receivers)
 }
 
-// NewBench validates the case and makes the content, in a new folder below dir that Close
+// NewBench validates the case and makes the content, in a new directory below dir that Close
 // removes. An empty dir is the default for temporary files.
 func NewBench(ctx context.Context, c Case, dir string) (*Bench, error) {
 	if err := c.Validate(); err != nil {
@@ -67,7 +67,7 @@ func (b *Bench) NewReport() *Report {
 	return r
 }
 
-// Run measures a system on a grid of its own. An error is in the result.
+// Run measures a system on its own grid. An error is in the result.
 func (b *Bench) Run(ctx context.Context, sys System) *Run {
 	m := &measurement{bench: b, system: sys, result: &Run{Finished: map[string]float64{}}}
 	if err := b.run(ctx, m); err != nil {

@@ -31,7 +31,7 @@ func (b BitTorrent) Missing() error { return errors.Join(b.tracker().Missing(), 
 
 // Prepare implements [System]. It hashes the content, starts the tracker, and waits until
 // the source has checked and announced the content. The clients of receivers start with
-// Fetch, as a user starts a client to get a content.
+// Fetch, as a user starts a client to get content.
 func (b BitTorrent) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	s := &btSwarm{byNode: map[*netns.Node]*stock.Instance{}}
 	if err := s.prepare(ctx, b, site); err != nil {

@@ -35,7 +35,7 @@ func (c *Case) idealOfNICs() time.Duration {
 	return slowest
 }
 
-// Limit is when a run is given up: after twenty times the ideal time and two minutes, and
+// Limit is the time when a run is given up: after twenty times the ideal time and two minutes, and
 // not before slow nodes had twice the time that they need.
 func (c *Case) Limit() time.Duration {
 	limit := 20*c.Ideal() + 2*time.Minute

@@ -43,7 +43,7 @@ func TestIdealOfUplinks(t *testing.T) {
 		{"2x(2x4)", 0, 2, 100},
 		{"(4x5)", 12.5, 25, 16},
 		{"(4x5)", 12.5, 5, 40},
-		{"(20)", 12.5, 5, 16}, // nobody is beyond the uplink
+		{"(20)", 12.5, 5, 16}, // no node is beyond the uplink
 		{"4,(2x2)", 0, 1, 200},
 		{"(2x2),4", 0, 0, 200.0 / 3},
 	} {

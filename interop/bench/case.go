@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// Case is a grid, a content and events, the same for every system.
+// Case is a grid, content and events, the same for every system.
 type Case struct {
 	// Clusters of the grid; the first node of the first is the source.
 	Clusters []netns.Cluster

@@ -11,7 +11,7 @@ import (
 
 // Cast is mob cast as a system: nothing runs on the other nodes but a server of ssh.
 type Cast struct {
-	// Bin is the folder of the program mob.
+	// Bin is the directory of the program mob.
 	Bin string
 	// There has the same build on the path of the hosts; otherwise they have no program
 	// yet.

@@ -78,7 +78,7 @@ func (c *chart) write(w io.Writer) error {
 	if _, err := canvas.WriteTo(&svg); err != nil {
 		return err
 	}
-	// Readers that lack the font have one with letters of the same widths.
+	// Readers that do not have the font have one with letters of the same widths.
 	const family = "font-family:Liberation Sans"
 	_, err := w.Write(bytes.ReplaceAll(svg.Bytes(), []byte(family), []byte(family+",Arial,Helvetica,sans-serif")))
 	return err

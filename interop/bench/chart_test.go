@@ -34,7 +34,7 @@ func picture(t *testing.T, r *Report) string {
 	return drawn(t, func(w io.Writer) error { return Scenarios{r}.WriteSVG(w) })
 }
 
-// drawn draws a picture, which must be well-formed XML. The picture is kept in the folder
+// drawn draws a picture, which must be well-formed XML. The picture is kept in the directory
 // $MOB_CHARTS, if that is set.
 func drawn(t *testing.T, draw func(io.Writer) error) string {
 	t.Helper()

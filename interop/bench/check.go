@@ -25,7 +25,7 @@ func (r *Report) Failed() error {
 
 // Check returns an error if a copy is damaged, if one of the named systems sends too much
 // into a cluster, or if the fastest of them is slower than another system. Of several runs
-// the median counts, as for all figures: a busy machine sends smaller frames, with more
+// the median counts, as for all numbers: a busy machine sends smaller frames, with more
 // headers. What killed nodes had downloaded may cross the WAN once more.
 func (r *Report) Check(systems ...string) error {
 	var errs []error
@@ -76,7 +76,7 @@ func (r *Run) wanCopies() []ClusterCopies  { return r.Copies }
 func (r *Run) rackCopies() []ClusterCopies { return r.RackCopies }
 
 // medianCopies is the median of the copies that entered each cluster, or each rack; of an even
-// number of runs the greater of the two in the middle.
+// number of runs the greater of the two in the center.
 func (r *Result) medianCopies(of func(*Run) []ClusterCopies) []ClusterCopies {
 	var median []ClusterCopies
 	if len(r.Runs) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestClientsTakeLinks has a stock client download by a magnet link, so that it gets the
+// TestClientsTakeLinks makes a stock client download by a magnet link, so that it gets the
 // info dictionary from the daemon.
 func TestClientsTakeLinks(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestClientsTakeLinks(t *testing.T) {
 	})
 }
 
-// TestLinkNamesItsNode has a stock client download by a link of mob seed, without a
+// TestLinkNamesItsNode makes a stock client download by a link of mob seed, without a
 // tracker: the link has the address at which the daemon accepts BitTorrent clients.
 func TestLinkNamesItsNode(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestClientsDescribe(t *testing.T) {
 	})
 }
 
-// TestClientFeedsMob has a stock client as the only seed of daemons in three other
+// TestClientFeedsMob uses a stock client as the only seed of daemons in three other
 // clusters: each byte must enter each cluster about once. In TestOddNames every client feeds a daemon.
 func TestClientFeedsMob(t *testing.T) {
 	c := stock.Libtorrent()
@@ -115,7 +115,7 @@ func TestClientFeedsMob(t *testing.T) {
 	}
 }
 
-// TestOpentracker has daemons and a stock client find a stock seed by opentracker, while
+// TestOpentracker makes daemons and a stock client find a stock seed by opentracker, while
 // mob's own tracker serves daemons only.
 func TestOpentracker(t *testing.T) {
 	t.Parallel()

@@ -11,8 +11,8 @@ import (
 // clientSize is the content of BenchmarkStockClient, in bytes.
 const clientSize = 1e9
 
-// BenchmarkStockClient has a stock client download 1 GB from a daemon and, for comparison,
-// from a client of its own kind, between two nodes without a limit between them. It reports
+// BenchmarkStockClient makes a stock client download 1 GB from a daemon and, for comparison,
+// from a client of the same kind, between two nodes without a limit between them. It reports
 // GB/s from the start of the downloading client until that reports a complete copy, and
 // the CPU seconds per GB of the seed.
 func BenchmarkStockClient(b *testing.B) {

@@ -66,12 +66,12 @@ func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Durati
 	return strings.TrimSpace(out.String()), cpu, nil
 }
 
-// Seed serves a file or folder and returns its link. Flags are further ones of mob seed.
+// Seed serves a file or directory and returns its link. Flags are further ones of mob seed.
 func (d *Daemon) Seed(ctx context.Context, path string, flags ...string) (link string, err error) {
 	return d.mob(ctx, append([]string{"seed", path}, flags...)...)
 }
 
-// SeedTorrent serves a file or folder to BitTorrent clients as well, which announce to a
+// SeedTorrent serves a file or directory to BitTorrent clients as well, which announce to a
 // tracker. It writes a torrent file and returns a link that is a magnet link for them too.
 func (d *Daemon) SeedTorrent(ctx context.Context, path, torrent, announceURL string) (link string, err error) {
 	return d.Seed(ctx, path, "--torrent-file", torrent, "--bt-tracker", announceURL)

@@ -30,7 +30,7 @@ func TestGridSurvivesDeathOfNode(t *testing.T) {
 	}
 }
 
-// resumesWithoutWaste restarts a killed daemon, which must download no more than it lacked.
+// resumesWithoutWaste restarts a killed daemon, which must download no more than was missing.
 func resumesWithoutWaste(t *testing.T, tr *mobTransfer, victim *Daemon, had status) {
 	t.Helper()
 	back, err := tr.StartDaemon(victim.Node)
@@ -74,7 +74,7 @@ func TestGridSurvivesDeathOfSource(t *testing.T) {
 	mustRunWasteful(t, b, o)
 }
 
-// TestGridPlannedSurvivesDeathOfRelay kills a node in the middle of a transfer along a chain, in which all but the
+// TestGridPlannedSurvivesDeathOfRelay kills a node during a transfer along a chain, in which all but the
 // last relay. Those after it steal, and the content enters no cluster twice for that.
 func TestGridPlannedSurvivesDeathOfRelay(t *testing.T) {
 	t.Parallel()
@@ -85,7 +85,7 @@ func TestGridPlannedSurvivesDeathOfRelay(t *testing.T) {
 	}
 	for _, c := range r.Copies[1:] {
 		t.Logf("%s was killed; %.3f copies entered %s", r.Killed, c.Copies, c.Cluster)
-		if c.Copies > 1.15 { // with the headers, and what was under way to the victim
+		if c.Copies > 1.15 { // with the headers, and what was in flight to the victim
 			t.Errorf("%.3f copies entered %s", c.Copies, c.Cluster)
 		}
 	}

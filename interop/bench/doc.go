@@ -4,7 +4,7 @@
 // programs, [BitTorrent] clients, and [Mixed] transfers of both. A [Simulation] runs mob's
 // decisions on the same cases in virtual time.
 //
-// The package's tests run the programs end to end on such grids, so that figures are
+// The package's tests run the programs end to end on such grids, so that numbers are
 // measured in the way in which the programs are tested. They need root; with -short they
 // run one small grid.
 package bench

@@ -12,7 +12,7 @@ type fault struct {
 	name   string
 	member string
 	// maxSlower, maxSlowerCoded and maxCopies bound what it may cost a short transfer on a
-	// busy machine: the time until the last node is whole, relative to that without
+	// busy machine: the time until the last node is complete, relative to that without
 	// faults, of plain and of coded transfers, and the copies that enter a cluster.
 	// BenchmarkFaulty measures the cost to a longer transfer.
 	maxSlower, maxSlowerCoded, maxCopies float64
@@ -21,7 +21,7 @@ type fault struct {
 func faults() []fault {
 	return []fault{
 		{
-			// The run waits for the lossy member, which gets its copy like others.
+			// The run waits for the lossy member, which gets its copy like any other.
 			name:           "lossy",
 			member:         "C1",
 			maxSlower:      2,
@@ -30,7 +30,7 @@ func faults() []fault {
 		},
 		{
 			// The run does not wait for the polluter. Once its cluster has banned it, it
-			// downloads a copy of its own over the WAN. Pieces that it has spoilt come again.
+			// downloads its own copy over the WAN. Pieces that it has spoilt come again.
 			name:           "polluter",
 			member:         polluter,
 			maxSlower:      2.5,
@@ -49,7 +49,7 @@ func withFaults(t testing.TB, size int64) *Bench {
 	return b
 }
 
-// seedOptions are the ways in which contents are sent.
+// seedOptions are the ways in which content is sent.
 func seedOptions() map[string][]string {
 	return map[string][]string{"plain": nil, "coded": {"coded=16"}}
 }
@@ -87,8 +87,8 @@ func runFaulty(t testing.TB, b *Bench, seed []string, f *fault) (_ *Run, named i
 	return r, named
 }
 
-// TestFaultyMember has a member that refuses half of all requests, and one that sends false
-// blocks only: all others must get their copies, in a bounded time.
+// TestFaultyMember makes a member that rejects half of all requests, and one that sends false
+// blocks only: all other nodes must get their copies, in a bounded time.
 func TestFaultyMember(t *testing.T) {
 	for name, seed := range seedOptions() {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestFaultyMember(t *testing.T) {
 	}
 }
 
-// BenchmarkFaulty reports how much later the last node is whole, in the median of three
+// BenchmarkFaulty reports how much later the last node is complete, in the median of three
 // runs with a fault and three without, in turn.
 func BenchmarkFaulty(b *testing.B) {
 	for name, seed := range seedOptions() {

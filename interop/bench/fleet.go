@@ -16,9 +16,9 @@ import (
 // goroutine, but one at a time for each program.
 type Fleet struct {
 	Grid *netns.Grid
-	// Bin is the folder of the programs mob and mobd.
+	// Bin is the directory of the programs mob and mobd.
 	Bin string
-	// Dir gets a folder for each program, with its data and log.
+	// Dir gets a directory for each program, with its data and log.
 	Dir string
 	// BitTorrent has daemons accept BitTorrent clients, at BTPort, and the tracker
 	// their announces, at [stock.TrackerPort].
@@ -37,7 +37,7 @@ type Fleet struct {
 	trackerNode *netns.Node
 }
 
-// BTPort is where daemons accept BitTorrent clients: a stock client on the same node has
+// BTPort is the place where daemons accept BitTorrent clients: a stock client on the same node has
 // [stock.Port].
 const BTPort = stock.Port + 1
 
@@ -59,7 +59,7 @@ func (f *Fleet) StartTracker(node *netns.Node) error {
 	return nil
 }
 
-// announceURL is where BitTorrent clients announce to the tracker.
+// announceURL is the place where BitTorrent clients announce to the tracker.
 func (f *Fleet) announceURL() string {
 	return fmt.Sprintf("http://%s:%d/announce", f.trackerNode.IP, stock.TrackerPort)
 }
@@ -68,7 +68,7 @@ func (f *Fleet) announceURL() string {
 func (f *Fleet) KillTracker() error { return f.tracker.kill() }
 
 // StartDaemon runs a daemon on a node, in the node's cluster or rack, with a name such as B2. One
-// that is started after [Daemon.Kill] uses the same data folder.
+// that is started after [Daemon.Kill] uses the same data directory.
 func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
 	cluster := node.Path
 	if f.Flat {
@@ -79,7 +79,7 @@ func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
 
 func nodeName(n *netns.Node) string { return Receiver{n.Cluster, n.Index}.String() }
 
-// StartNamed runs a daemon with a name of its own, so that a node can have several. It
+// StartNamed runs a daemon with its own name, so that a node can have several. It
 // listens on a free port.
 func (f *Fleet) StartNamed(node *netns.Node, name, cluster string) (*Daemon, error) {
 	d := &Daemon{Node: node, fleet: f, name: name, dir: filepath.Join(f.Dir, name)}

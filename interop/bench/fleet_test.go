@@ -84,7 +84,7 @@ func (f *Fleet) startDaemon(t testing.TB, node *netns.Node) *Daemon {
 	return d
 }
 
-// startAlone runs a daemon in a cluster of its own, until the grid is closed.
+// startAlone runs a daemon in its own cluster, until the grid is closed.
 func (f *Fleet) startAlone(t testing.TB, node *netns.Node, name string) *Daemon {
 	t.Helper()
 	d, err := f.StartNamed(node, name, name)

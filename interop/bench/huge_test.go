@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// hugeSize is a content larger than any memory: 65,536 pieces.
+	// hugeSize is content larger than any memory: 65,536 pieces.
 	hugeSize = 1 << 40
 	// hugePiece is the length of its pieces.
 	hugePiece = 16 << 20
-	// hugeTime is how long the daemons of BenchmarkHuge download: what they download in
+	// hugeTime is the time that the daemons of BenchmarkHuge download: what they download in
 	// that time must fit on the disk.
 	hugeTime = 20 * time.Second
-	// hugeSinks is how many daemons download in BenchmarkHuge.
+	// hugeSinks is the number of daemons that download in BenchmarkHuge.
 	hugeSinks = 4
 )
 
@@ -97,7 +97,7 @@ func BenchmarkHuge(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// getAll has daemons, each in a cluster of its own, download for hugeTime.
+// getAll has daemons, each in its own cluster, download for hugeTime.
 func getAll(ctx context.Context, b *testing.B, f *Fleet, link string) (sinks []*Daemon) {
 	b.Helper()
 	for i := range hugeSinks {

@@ -79,9 +79,9 @@ func (c counted) windows() (least, most float64) {
 	return least, most
 }
 
-// TestGridLimits transfers a content between two nodes with each of the limits, and reads the counters
-// of the interfaces, where headers of packets hardly count: segments are large there. In any two
-// seconds no more bytes pass than the limit says, and in all hardly less.
+// TestGridLimits transfers content between two nodes with each of the limits, and reads the counters
+// of the interfaces, where headers of packets barely count: segments are large there. In any two
+// seconds no more bytes pass than the limit says, and on average barely less.
 func TestGridLimits(t *testing.T) {
 	const limit, size = 4e6, 40e6
 	for _, c := range []struct {
@@ -134,7 +134,7 @@ func TestGridLimits(t *testing.T) {
 }
 
 // TestGridClusterLimit limits what comes to one of four clusters: its members together keep to it and
-// use it up, each byte enters it once, and the others do not wait for it.
+// use it up, each byte enters it once, and the other ones do not wait for it.
 func TestGridClusterLimit(t *testing.T) {
 	const limit, size = 3e6, 66e6
 	f, names := newFleet(t, netns.Fast(), 4, 4, 4, 4)

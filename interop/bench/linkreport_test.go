@@ -9,7 +9,7 @@ import (
 )
 
 // A link that is idle for a second, then full, then half full, and idle again after the first
-// cluster is whole.
+// cluster is complete.
 func TestLinkReports(t *testing.T) {
 	c := testCase(t, "2x2", 12e6)
 	full := 3e6 * netns.TCPShare

@@ -69,7 +69,7 @@ func (r *Run) writeUse(out io.Writer) error {
 	return err
 }
 
-// useSteps is the number of figures of useLine.
+// useSteps is the number of values of useLine.
 const useSteps = 12
 
 // useLine is the use of all links over time, in percent.

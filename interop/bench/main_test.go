@@ -13,14 +13,14 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// programs is the folder of the built programs, which TestMain makes and removes.
+// programs is the directory of the built programs, which TestMain makes and removes.
 var programs string
 
 var givenPrograms = flag.String("programs", "", "directory of mob and mobd, which are run instead of those that are built")
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
-// atOnce is how many parallel tests run at a time on any machine: they wait for links and
+// atOnce is the number of tests that run in parallel on any machine: they wait for links and
 // for the timers of stock clients more than they compute.
 const atOnce = "4"
 
@@ -65,7 +65,7 @@ func build(packages ...string) error {
 	return cmd.Run()
 }
 
-// bin is the folder of the built programs mob and mobd.
+// bin is the directory of the built programs mob and mobd.
 func bin(t testing.TB) string {
 	t.Helper()
 	if err := buildMob(); err != nil {

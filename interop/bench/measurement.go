@@ -48,7 +48,7 @@ func (m *measurement) show(stage string, took time.Duration) {
 const fetching = "fetching"
 
 // measure runs a prepared transfer and fills in the result. It reads counters as soon as the
-// last receiver is whole.
+// last receiver is complete.
 func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	m.whole, m.killed = map[Receiver]time.Duration{}, map[Receiver]bool{}
 	limit := m.bench.Limit()
@@ -117,7 +117,7 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 // errSlowOnly ends the fetching when only slow nodes are left.
 var errSlowOnly = errors.New("only slow nodes are left")
 
-// addWhole records a whole receiver. It reports whether only slow nodes are left.
+// addWhole records a complete receiver. It reports whether only slow nodes are left.
 func (m *measurement) addWhole(n *netns.Node, after time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -202,7 +202,7 @@ func (m *measurement) carried() (map[link]netns.Count, error) {
 	return counts, errors.Join(err, uplinkErr)
 }
 
-// entered counts what each cluster has received from others, and each rack over its uplink.
+// entered counts what each cluster has received from other nodes, and each rack over its uplink.
 func (m *measurement) entered() (map[string]netns.Count, error) {
 	all := map[string]netns.Count{}
 	for _, name := range m.bench.Names() {

@@ -13,7 +13,7 @@ import (
 )
 
 // Mixed is mob with stock clients in the same transfer: the source runs a daemon, some
-// receivers run a client, and the others a daemon.
+// receivers run a client, and the other ones a daemon.
 type Mixed struct {
 	Mob
 	// Percent of the receivers of each cluster or rack, the last ones, run a stock client.
@@ -41,7 +41,7 @@ func (m Mixed) Missing() error {
 }
 
 // Prepare implements [System]. The clients announce to mob's tracker, and start with Fetch,
-// as a user starts a client to get a content.
+// as a user starts a client to get content.
 func (m Mixed) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	daemons, clients := m.split(site.Receivers)
 	t := &mixedTransfer{mobTransfer: m.transfer(site), byNode: map[*netns.Node]*stock.Instance{}}

@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// TestMixedSwarm has two daemons and two stock clients in each of four clusters, with every
+// TestMixedSwarm makes two daemons and two stock clients in each of four clusters, with every
 // client that is installed.
 func TestMixedSwarm(t *testing.T) {
 	needsGrid(t)

@@ -15,7 +15,7 @@ import (
 // Mob is the programs mob and mobd as a system: a daemon on every node, and a tracker on
 // the source's.
 type Mob struct {
-	// Bin is the folder of the programs mob and mobd.
+	// Bin is the directory of the programs mob and mobd.
 	Bin string
 	// Seed are options of mob seed for the content, without the leading dashes.
 	Seed []string
@@ -47,7 +47,7 @@ func (m Mob) Name() string {
 // Missing implements [System].
 func (m Mob) Missing() error { return missingBuilt(m.Bin, "mob", "mobd") }
 
-// missingBuilt is nil if programs of this project are in a folder.
+// missingBuilt is nil if programs of this project are in a directory.
 func missingBuilt(bin string, programs ...string) error {
 	for _, name := range programs {
 		if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
@@ -103,7 +103,7 @@ func (m Mob) transfer(site Site) *mobTransfer {
 	}
 }
 
-// mobTransfer is a content that daemons download from a source.
+// mobTransfer is content that daemons download from a source.
 type mobTransfer struct {
 	*Fleet
 	// Source serves; Daemons, which it is not among, download.
@@ -138,7 +138,7 @@ func (t *mobTransfer) prepare(ctx context.Context, site Site, seed func() (link 
 	return nil
 }
 
-// startAtOnce is how many daemons start at a time.
+// startAtOnce is the number of daemons that start concurrently.
 const startAtOnce = 4
 
 // startAll runs the tracker and all daemons.

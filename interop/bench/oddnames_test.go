@@ -14,7 +14,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// oddNames makes a folder of 1000 files of 0 to 9 KB whose names are hard to handle: UTF-8,
+// oddNames makes a directory of 1000 files of 0 to 9 KB whose names are hard to handle: UTF-8,
 // spaces, special characters of shells and web pages, and up to 255 bytes.
 func oddNames(t testing.TB) string {
 	t.Helper()
@@ -57,8 +57,8 @@ func oddNames(t testing.TB) string {
 	return root
 }
 
-// TestOddNames transfers a folder of odd names from a daemon to a stock client, and from
-// that, when the daemon is gone, to another daemon.
+// TestOddNames transfers a directory of odd names from a daemon to a stock client, and from
+// that, when the daemon has exited, to another daemon.
 func TestOddNames(t *testing.T) {
 	t.Parallel()
 	eachClient(t, func(t *testing.T, c *stock.Client) {

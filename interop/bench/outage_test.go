@@ -11,14 +11,14 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// outage is how long a part of the grid is out of reach at least: longer than nodes wait before they
+// outage is the time that a part of the grid is out of reach at least: longer than nodes wait before they
 // take a silent peer for dead. In a blink their sessions survive, if others finish soon.
 const (
 	outage = 20 * time.Second
 	blink  = 8 * time.Second
 )
 
-// outages are ways in which a part of a grid is out of reach for a while. Each function
+// outages are ways in which a part of a grid is out of reach temporarily. Each function
 // changes a running transfer. end undoes what begin did.
 var outages = map[string]struct {
 	begin, end func(tr *mobTransfer) error
@@ -63,8 +63,8 @@ func (t *mobTransfer) eachWay(f func(from, to string) error, cluster string, oth
 	return errors.Join(errs...)
 }
 
-// TestGridSurvivesOutage takes a part of the grid out of reach in the middle of a transfer.
-// Everybody else must finish meanwhile, and the part when it is back.
+// TestGridSurvivesOutage takes a part of the grid out of reach during a transfer.
+// All other nodes must finish meanwhile, and the part when it is back.
 func TestGridSurvivesOutage(t *testing.T) {
 	for name, out := range outages {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestGridSurvivesOutage(t *testing.T) {
 	}
 }
 
-// TestGridSurvivesSuspend stops a daemon for a while, as a machine that is suspended does,
+// TestGridSurvivesSuspend stops a daemon temporarily, as a machine that is suspended does,
 // and lets it go on. Its cluster must finish meanwhile, and the daemon when it is back,
 // without another copy.
 func TestGridSurvivesSuspend(t *testing.T) {

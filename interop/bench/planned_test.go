@@ -21,7 +21,7 @@ func planned(t testing.TB, algorithm string) Mob {
 // TestPlannedRacks runs plans on two sites of two racks of four. Each piece enters each site once,
 // and each rack of it once.
 func TestPlannedRacks(t *testing.T) {
-	const size, most = 12e6, 1.1 // the greetings of small contents count too
+	const size, most = 12e6, 1.1 // the handshakes of small transfers count too
 	for _, algorithm := range []string{"edmonds", "chain"} {
 		t.Run(algorithm, func(t *testing.T) {
 			needsGrid(t)
@@ -44,13 +44,13 @@ func TestPlannedRacks(t *testing.T) {
 	}
 }
 
-// plannedFleet is daemons that are to download a content with a plan.
+// plannedFleet is daemons that are to download content with a plan.
 type plannedFleet struct {
 	sinks []*Daemon
 	link  string
 }
 
-// startPlanned seeds a content with a chain, on a grid of 3 and 3 nodes whose names are those of their
+// startPlanned seeds content with a chain, on a grid of 3 and 3 nodes whose names are those of their
 // hosts. It starts all daemons but the absent one.
 func startPlanned(ctx context.Context, t *testing.T, size int64, inPlan func(host string) bool, absent string) *plannedFleet {
 	t.Helper()
@@ -109,7 +109,7 @@ func (p *plannedFleet) getAll(ctx context.Context, t *testing.T, inPlan func(hos
 }
 
 // TestPlannedHostNeverComes leaves out the host that is to bring the chain into the second cluster.
-// Those after it fetch from others.
+// Those after it fetch from other nodes.
 func TestPlannedHostNeverComes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -117,7 +117,7 @@ func TestPlannedHostNeverComes(t *testing.T) {
 	startPlanned(ctx, t, 8e6, all, "B0").getAll(ctx, t, all)
 }
 
-// TestPlannedWithoutHost has a node that the plan does not have: it fetches as in any swarm.
+// TestPlannedWithoutHost makes a node that the plan does not have: it fetches as in any swarm.
 func TestPlannedWithoutHost(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

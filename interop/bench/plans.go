@@ -95,7 +95,7 @@ func (c *PlanCase) Run(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-// plannedRates plans a broadcast from the first of the hosts to the others, and returns what these
+// plannedRates plans a broadcast from the first of the hosts to the other ones, and returns what these
 // get, and how long planning took.
 func plannedRates(n *plan.Network, algorithm string, hosts []string, seed uint64) ([]float64, time.Duration, error) {
 	began := time.Now()

@@ -29,7 +29,7 @@ func planReportOf(t *testing.T, symmetric bool) *PlanReport {
 	return r
 }
 
-// TestPlanCase wants stable to reach the min-cuts and so to be the best, flat to be 1, and nothing
+// TestPlanCase requires stable to reach the min-cuts and so to be the best, flat to be 1, and nothing
 // to be above the min-cuts.
 func TestPlanCase(t *testing.T) {
 	t.Parallel()
@@ -84,7 +84,7 @@ func TestPlanReport(t *testing.T) {
 	}
 }
 
-// TestPlanCaseRepeats wants the same from the same seed.
+// TestPlanCaseRepeats requires the same from the same seed.
 func TestPlanCaseRepeats(t *testing.T) {
 	t.Parallel()
 	a, b := planReportOf(t, false), planReportOf(t, false)

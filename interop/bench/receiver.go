@@ -41,7 +41,7 @@ func (c *Case) Receivers() []Receiver {
 	return all
 }
 
-// Slow reports whether a receiver has a NIC of its own rate. It gets a copy too, but runs do
+// Slow reports whether a receiver has its own NIC rate. It gets a copy too, but runs do
 // not wait for it.
 func (c *Case) Slow(r Receiver) bool {
 	i := slices.IndexFunc(c.Clusters, func(cl netns.Cluster) bool { return cl.Name == r.Cluster })

@@ -28,7 +28,7 @@ type remote struct {
 	log     string
 	command *exec.Cmd
 	stdin   string // path of its standard input, if not empty
-	// size of a copy, and time of the last change of one that is whole, if not zero: a
+	// size of a copy, and time of the last change of one that is complete, if not zero: a
 	// program that writes out of order sets it last.
 	size    int64
 	changed time.Time
@@ -39,10 +39,10 @@ type remote struct {
 	used   netns.Usage
 }
 
-// copyName is the name of a copy in the user's home folder on a host.
+// copyName is the name of a copy in the user's home directory on a host.
 const copyName = "copy"
 
-// oldTime is the time of the last change of a content of which copies get the time.
+// oldTime is the time of the last change of content of which copies get the time.
 func oldTime() time.Time { return time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC) }
 
 // newRemote makes a host of each receiver, all alike.
@@ -78,7 +78,7 @@ func newRemote(ctx context.Context, site Site, host sshd.Config) (*remote, error
 	return r, nil
 }
 
-// program makes a command, with a folder of its own for its home and for temporary files.
+// program makes a command, with its own directory for its home and for temporary files.
 func (r *remote) program(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = filepath.Dir(r.log)
@@ -172,7 +172,7 @@ func (r *remote) watch(ctx context.Context, ended <-chan error, whole func(n *ne
 	}
 }
 
-// complete reports whether the copy of a node is whole.
+// complete reports whether the copy of a node is complete.
 func (r *remote) complete(n *netns.Node) bool {
 	info, err := os.Stat(r.Copy(n))
 	return err == nil && info.Size() == r.size && (r.changed.IsZero() || info.ModTime().Equal(r.changed))

@@ -62,15 +62,15 @@ type Result struct {
 
 // Run is one run of a system.
 type Run struct {
-	// Error is why the run failed; the other fields are then those up to the failure.
+	// Error is the reason why the run failed; the other fields are then those up to the failure.
 	Error string `json:"error,omitempty"`
 	// Rate is the size of the content by Last, in bytes per second.
 	Rate float64 `json:"bytes_per_s"`
 	// Median and Last are the times, in seconds from the start of the fetching, when
-	// half of the receivers and all of them were whole, without killed and slow ones.
+	// half of the receivers and all of them were complete, without killed and slow ones.
 	Median float64 `json:"median_s"`
 	Last   float64 `json:"last_s"`
-	// Finished has the times of all receivers that became whole. Killed lists those that
+	// Finished has the times of all receivers that became complete. Killed lists those that
 	// were killed, Slow those for which the run did not wait.
 	Finished map[string]float64 `json:"finished_s"`
 	Killed   []string           `json:"killed,omitempty"`

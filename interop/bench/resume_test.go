@@ -16,8 +16,8 @@ const (
 	resumeRate = 4 * netns.MBps
 )
 
-// TestClientsDownload has a stock client download from a daemon in another cluster. It is
-// killed in the middle and restarted, and must resume.
+// TestClientsDownload makes a stock client download from a daemon in another cluster. It is
+// killed midway and restarted, and must resume.
 func TestClientsDownload(t *testing.T) {
 	t.Parallel()
 	eachClient(t, func(t *testing.T, c *stock.Client) {
@@ -45,8 +45,8 @@ func TestClientsDownload(t *testing.T) {
 	})
 }
 
-// TestNodeResumesFromClients kills a daemon in the middle of its download from a stock
-// client, and restarts it: it must download no more than it lacks.
+// TestNodeResumesFromClients kills a daemon during its download from a stock
+// client, and restarts it: it must download no more than was missing.
 func TestNodeResumesFromClients(t *testing.T) {
 	t.Parallel()
 	c := stock.Aria2()

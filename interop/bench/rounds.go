@@ -14,7 +14,7 @@ import (
 type RoundStrategy struct {
 	Name string
 	// Batched strategies overlap batches or take them in turn, so they need at least two.
-	// For the others all blocks are one batch.
+	// For the other ones all blocks are one batch.
 	Batched bool
 
 	strategy proto.Strategy
@@ -58,7 +58,7 @@ type RoundCase struct {
 	// Limit is k + ceil(log2 n), in rounds.
 	Limit int `json:"limit"`
 	// Rounds is, for each run, the number of rounds until the last node had everything,
-	// in the order of the seeds; Median is the one in the middle.
+	// in the order of the seeds; Median is their median.
 	Rounds []int `json:"rounds"`
 	Median int   `json:"median"`
 	// Beyond is the mean number of rounds beyond Limit.
@@ -69,7 +69,7 @@ type RoundCase struct {
 	sent, useless int
 }
 
-// NewRoundCase makes a case without runs, of batches of so many blocks each.
+// NewRoundCase makes a case without runs, of batches of n blocks each.
 func NewRoundCase(s RoundStrategy, nodes, blocks, batches int) (*RoundCase, error) {
 	c := &RoundCase{Strategy: s.Name, Nodes: nodes}
 	c.cfg = sim.Rounds{Nodes: nodes, Strategy: s.strategy, Blocks: []int{blocks * batches}}

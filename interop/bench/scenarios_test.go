@@ -122,7 +122,7 @@ func TestScenariosSVG(t *testing.T) {
 	count := func(text string) int { return strings.Count(svg, ">"+text+"<") }
 	for text, want := range map[string]int{
 		"mob": 1, "aria2": 1, "mob:plan=chain": 1, "the bound": 1,
-		"fast": 1, "slow": 2, "mayhem": 2, // both panels, but for what the second is relative to
+		"fast": 1, "slow": 2, "mayhem": 2, // both panels, except the scenario that the second is relative to
 		"10.0": 1, "6.5": 1, "4.5": 1, "3.0": 1, "2.0": 1, "failed": 1,
 		"65": 1, "45": 1, // percent of fast
 		"4x4 nodes, round trip 20ms, 240 MB": 1, "throughput relative to fast, percent": 1,

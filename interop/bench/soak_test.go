@@ -29,7 +29,7 @@ const (
 	soakMaxFiles = 40
 )
 
-// TestSoak runs many transfers on a grid, several at a time, of files and folders, from
+// TestSoak runs many transfers on a grid, several at a time, of files and directories, from
 // random sources to random receivers that join at random times, while random daemons are
 // killed or ended and started again. Every copy must be intact, and the memory, the
 // descriptors and the goroutines of daemons that run all the time must stay flat.
@@ -52,7 +52,7 @@ func TestSoak(t *testing.T) {
 type soak struct {
 	t        *testing.T
 	fleet    *Fleet
-	contents string // folder of what is seeded
+	contents string // directory of what is seeded
 	nodes    []*soakNode
 
 	transfers, copies, kills atomic.Int64
@@ -152,7 +152,7 @@ func (s *soak) run(ctx context.Context, length time.Duration) {
 	s.checkIdle(before)
 }
 
-// transfer sends one content to some nodes, checks their copies, and removes all of it.
+// transfer sends one file or directory to some nodes, checks their copies, and removes all of it.
 func (s *soak) transfer(ctx context.Context, name string) {
 	path := filepath.Join(s.contents, name)
 	size, err := soakContent(path)
@@ -215,7 +215,7 @@ func (n *soakNode) remove(ctx context.Context, link string, flags ...string) err
 	}
 }
 
-// soakContent makes a file or a folder of random bytes, and returns its size.
+// soakContent makes a file or a directory of random bytes, and returns its size.
 func soakContent(path string) (size int64, err error) {
 	size = 1 + rand.Int64N(soakMaxSize)
 	if rand.IntN(2) == 0 {
@@ -235,7 +235,7 @@ func soakContent(path string) (size int64, err error) {
 	return size, nil
 }
 
-// sameTree returns an error unless two files, or all files of two folders, are equal.
+// sameTree returns an error unless two files, or all files of two directories, are equal.
 func sameTree(ctx context.Context, a, b string) error {
 	return filepath.WalkDir(a, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {

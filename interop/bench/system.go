@@ -16,7 +16,7 @@ type Site struct {
 	Receivers []*netns.Node
 	// Content is the path of the content, one file.
 	Content string
-	// Dir is an empty folder for all files of the system, copies
+	// Dir is an empty directory for all files of the system, copies
 	// included. It is removed after the run.
 	Dir string
 }
@@ -38,7 +38,7 @@ type System interface {
 type Transfer interface {
 	// Fetch has every receiver fetch the content. It calls whole, from any goroutine,
 	// when a receiver has the content complete and checked, and it could be used. Fetch
-	// returns when all receivers that were not killed are whole, or with an error when
+	// returns when all receivers that were not killed are complete, or with an error when
 	// one failed or ctx ended.
 	Fetch(ctx context.Context, whole func(n *netns.Node)) error
 	// Copy is the path of a receiver's copy.

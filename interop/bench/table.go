@@ -106,7 +106,7 @@ func (r *Report) copiesHead() string {
 	return "WAN copies"
 }
 
-// copies shows what entered clusters other than the source's and, in a cell of its own, what
+// copies shows what entered clusters other than the source's and, in its own cell, what
 // entered racks other than the source's.
 func (r *Report) copies(run *Run) string {
 	text := copiesOf(run.Copies[min(1, len(run.Copies)):])

@@ -45,7 +45,7 @@ func (c *Case) nominal() netns.Links {
 }
 
 // shuffle has a planner know nothing of clusters: hosts are at one switch, and have each other's names,
-// but for the source. So a chain is in no order.
+// except for the source. So a chain is in no order.
 func shuffle(t *plan.Topology, seed uint64) (names map[string]string) {
 	rng := rand.New(rand.NewPCG(seed, 0x73687566))
 	names = map[string]string{}

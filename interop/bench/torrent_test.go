@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// torrent is a content that daemons and stock clients can download.
+// torrent is content that daemons and stock clients can download.
 type torrent struct {
 	fleet *Fleet
 	// path is that of the content, file that of the torrent file, or a magnet link for
@@ -24,7 +24,7 @@ type torrent struct {
 	plain bool
 }
 
-// newTorrent makes a torrent of a content that nobody serves.
+// newTorrent makes a torrent of content that no node serves.
 func newTorrent(t testing.TB, f *Fleet, path, announceURL string) *torrent {
 	t.Helper()
 	maker := f.startAlone(t, f.trackerNode, "maker")
@@ -36,7 +36,7 @@ func newTorrent(t testing.TB, f *Fleet, path, announceURL string) *torrent {
 	return to
 }
 
-// seedTorrent has a daemon serve a content to stock clients too.
+// seedTorrent has a daemon serve content to stock clients too.
 func seedTorrent(t testing.TB, d *Daemon, path, announceURL string) *torrent {
 	t.Helper()
 	to := &torrent{fleet: d.fleet, path: path, file: filepath.Join(t.TempDir(), "x.torrent")}
@@ -101,7 +101,7 @@ func (to *torrent) seed(t testing.TB, c *stock.Client, node *netns.Node) *stock.
 	return to.start(t, c, node, to.path)
 }
 
-// download starts a stock client that lacks the content.
+// download starts a stock client that does not have the content.
 func (to *torrent) download(t testing.TB, c *stock.Client, node *netns.Node) *stock.Instance {
 	t.Helper()
 	return to.start(t, c, node, "")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// mustEqual compares files, or all files of two folders.
+// mustEqual compares files, or all files of two directories.
 func mustEqual(t testing.TB, want, got string) {
 	t.Helper()
 	wants, gots := tree(t, want), tree(t, got)

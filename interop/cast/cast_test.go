@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/interop/sshd"
 )
 
-// lan is a rate at which contents of tests take a moment.
+// lan is a rate at which the transfers of tests take a moment.
 const lan = 50 * netns.MBps
 
 // TestFile casts a file to two clusters that have no program. Content and program enter the
@@ -94,7 +94,7 @@ func TestThere(t *testing.T) {
 	}
 	s.same(path, "there/content", s.hosts...)
 	s.cleanAfter(s.hosts, "there")
-	// So short a content may come to each host from the source. A compressed program has several MB.
+	// So short content may come to each host from the source. A compressed program has several MB.
 	if entered := after - before; entered > uint64(len(s.hosts)+1)*size {
 		t.Errorf("%.1f MB entered B: was the program among it?", float64(entered)/1e6)
 	}
@@ -111,7 +111,7 @@ func TestOtherShell(t *testing.T) {
 	}
 }
 
-// TestFolder casts a folder, twice: the second time it is refused, and with --force taken
+// TestFolder casts a directory, twice: the second time it is rejected, and with --force taken
 // over.
 func TestFolder(t *testing.T) {
 	s := newSite(t, lan, []int{3}, nil)
@@ -173,7 +173,7 @@ func TestStreamIntoTar(t *testing.T) {
 }
 
 // TestFailingCommand casts into a command that fails on one host: its status and last line
-// are reported, and all others get everything.
+// are reported, and all other nodes get everything.
 func TestFailingCommand(t *testing.T) {
 	s := newSite(t, lan, []int{2, 3}, nil)
 	path := s.file("content", 8e6)

@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// Transfers that something happens to in the middle take some seconds.
+// Transfers that something happens to midway take some seconds.
 const (
 	slowNIC  = 5 * netns.MBps
 	slowSize = 30e6
@@ -17,7 +17,7 @@ const (
 	middle = 6e6
 )
 
-// newSlowSite is a site of two clusters whose hosts have the program, with a content that
+// newSlowSite is a site of two clusters whose hosts have the program, with content that
 // takes seconds.
 func newSlowSite(t *testing.T) (s *site, path string) {
 	t.Helper()
@@ -25,7 +25,7 @@ func newSlowSite(t *testing.T) (s *site, path string) {
 	return s, s.file("content", slowSize)
 }
 
-// TestCasterKilled kills mob cast in the middle: all hosts end by themselves, and nothing is
+// TestCasterKilled kills mob cast midway: all hosts end by themselves, and nothing is
 // left.
 func TestCasterKilled(t *testing.T) {
 	s, path := newSlowSite(t)
@@ -113,7 +113,7 @@ func TestAgentsKilled(t *testing.T) {
 	s.cleanAfter(s.without("B3"), "content")
 }
 
-// TestSessionLost kills the server's end of one login: the others do not wait for the host,
+// TestSessionLost kills the server's end of one login: the other ones do not wait for the host,
 // and nothing is left on it.
 func TestSessionLost(t *testing.T) {
 	s, path := newSlowSite(t)
@@ -144,7 +144,7 @@ func TestSessionLost(t *testing.T) {
 	s.cleanAfter(s.hosts, "content")
 }
 
-// TestStopped stops everything on one host: the others are not later for it, and it is given
+// TestStopped stops everything on one host: the other ones are not later for it, and it is given
 // up.
 func TestStopped(t *testing.T) {
 	s, path := newSlowSite(t)
@@ -176,7 +176,7 @@ func TestStopped(t *testing.T) {
 	s.cleanAfter(s.hosts, "content", "calm")
 }
 
-// TestSlowHost casts to a host behind slow links, too: the others have the content long before it.
+// TestSlowHost casts to a host behind slow links, too: the other ones have the content long before it.
 func TestSlowHost(t *testing.T) {
 	s := newSite(t, lan, []int{3, 2, 1}, there)
 	for _, name := range []string{"A", "B"} {
@@ -195,7 +195,7 @@ func TestSlowHost(t *testing.T) {
 	s.cleanAfter(s.hosts, "content")
 }
 
-// TestStreamCutShort kills mob cast in the middle of a stream: no command takes that for its
+// TestStreamCutShort kills mob cast during a stream: no command takes that for its
 // end.
 func TestStreamCutShort(t *testing.T) {
 	s := newSite(t, lan, []int{2, 2}, there)

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/interop/sshd"
 )
 
-// oddity is a host that differs from others.
+// oddity is a host that differs from other nodes.
 type oddity struct {
 	name string
 	// make changes the host before it starts.
@@ -22,7 +22,7 @@ type oddity struct {
 	bashrc string
 	// fails has a part of the error of the host; empty if it gets its copy.
 	fails string
-	// leaves are files besides the copy.
+	// leaves are files in addition to the copy.
 	leaves []string
 }
 
@@ -135,7 +135,7 @@ func TestUnreachable(t *testing.T) {
 			}
 		}, want: "host key verification failed"},
 		{name: "behind a host that is down", make: func(_ *testing.T, c *sshd.Config) {
-			c.Client = []string{"ProxyJump A1"} // the first that is refused
+			c.Client = []string{"ProxyJump A1"} // the first that is rejected
 		}, want: "connection refused"},
 		{name: "unknown name", alias: "HostName nowhere.invalid", want: "name"},
 		{name: "no host there", alias: "HostName 10.254.254.254", want: ""}, // by the routes of the grid, and by the time of each
@@ -187,7 +187,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestNoHome casts to a host on which the user's home folder is not there.
+// TestNoHome casts to a host on which the user's home directory is not there.
 func TestNoHome(t *testing.T) {
 	s := newSite(t, lan, []int{3}, func(name string, c *sshd.Config) {
 		if name == "A1" {

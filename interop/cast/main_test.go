@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// programs is the folder of the built programs, which TestMain makes and removes.
+// programs is the directory of the built programs, which TestMain makes and removes.
 var programs string
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }

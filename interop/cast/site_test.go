@@ -18,14 +18,14 @@ import (
 	"github.com/mobgrid/mob/interop/sshd"
 )
 
-// site is a grid whose nodes are hosts, but for the first of cluster A, where mob cast runs.
+// site is a grid whose nodes are hosts, except for the first of cluster A, where mob cast runs.
 // The hosts do not have the program.
 type site struct {
 	t      testing.TB
 	grid   *netns.Grid
 	logins *sshd.Site
 	hosts  []*sshd.Host
-	// dir is the folder of the user who casts.
+	// dir is the directory of the user who casts.
 	dir string
 }
 
@@ -104,7 +104,7 @@ func (s *site) host(name string) *sshd.Host {
 	return s.hosts[i]
 }
 
-// file makes a file of n random bytes in the user's folder and returns its path.
+// file makes a file of n random bytes in the user's directory and returns its path.
 func (s *site) file(name string, n int) string {
 	s.t.Helper()
 	b := make([]byte, n)
@@ -198,7 +198,7 @@ func (c *casting) wait(status int) map[string]result {
 	return all
 }
 
-// same checks that a file of hosts, by its path in their home folders, is that at path.
+// same checks that a file of hosts, by its path in their home directories, is that at path.
 func (s *site) same(path, copied string, hosts ...*sshd.Host) {
 	s.t.Helper()
 	want, err := os.ReadFile(path)
@@ -240,7 +240,7 @@ func awaitPart(h *sshd.Host, t testing.TB, copied string, bytes int64) {
 }
 
 // cleanAfter waits until the hosts have no processes but their server, and checks that the
-// user's folder has only the files given, that those for temporary files are empty, and that
+// user's directory has only the files given, that those for temporary files are empty, and that
 // the caster's is as it was.
 func (s *site) cleanAfter(hosts []*sshd.Host, files ...string) {
 	s.t.Helper()
@@ -282,7 +282,7 @@ func agents(t testing.TB, h *sshd.Host) (all []sshd.Process) {
 	return all
 }
 
-// list lists the names in a folder.
+// list lists the names in a directory.
 func list(t testing.TB, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/interop/sshd"
 )
 
-// BenchmarkStartup is the time from the command to the last of many hosts, for a content of
+// BenchmarkStartup is the time from the command to the last of many hosts, for content of
 // a kilobyte, from a machine of their cluster. The remote shell enters the namespaces, which costs less than ssh.
 func BenchmarkStartup(b *testing.B) {
 	for _, hosts := range []int{20, 100, 200} {

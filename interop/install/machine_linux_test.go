@@ -59,8 +59,8 @@ exec chroot . setpriv \
   /lib/systemd/systemd --unit=machine.target --log-target=null --show-status=no
 `
 
-// machine is a system of its own on this one: its own systemd, files, processes and network.
-// What happens there is gone with it.
+// machine is its own system on this one: its own systemd, files, processes and network.
+// Everything there is removed with it.
 type machine struct {
 	t    *testing.T
 	init int    // process id of its systemd, as seen from here
@@ -113,7 +113,7 @@ func boot(t *testing.T) *machine {
 	return nil
 }
 
-// path is where a file of the machine is seen from here.
+// path is the place where a file of the machine is seen from here.
 func (m *machine) path(name string) string { return filepath.Join(m.root, name) }
 
 // command is a program on the machine, run by a user.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// scratch is a folder of all tests, which TestMain makes and removes.
+// scratch is a directory of all tests, which TestMain makes and removes.
 var scratch string
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }

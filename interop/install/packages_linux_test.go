@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// builtPackages makes packages of two versions, once, and returns their folder. The name of the
+// builtPackages makes packages of two versions, once, and returns their directory. The name of the
 // older one has a tilde.
 var builtPackages = sync.OnceValues(func() (dir string, err error) {
 	dir = filepath.Join(scratch, "dist")
@@ -43,7 +43,7 @@ func managers() []manager {
 }
 
 // TestPackages installs the packages on a machine with systemd, has others than root use the
-// daemon, upgrades in the middle of a transfer, and removes everything but the content.
+// daemon, upgrades during a transfer, and removes everything but the content.
 func TestPackages(t *testing.T) {
 	for _, pm := range managers() {
 		t.Run(pm.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func (i *installation) configure() {
 	}
 }
 
-// data is the data folder of the packages.
+// data is the data directory of the packages.
 const data = "/var/lib/mob"
 
 // groupOnly: members of the group may use the daemon, and others may not.
@@ -213,7 +213,7 @@ func (i *installation) linkRate(action, rate string) {
 	i.run("tc", "qdisc", action, "dev", "lo", "root", "tbf", "rate", rate, "burst", "64k", "latency", "50ms")
 }
 
-// seedElsewhere runs another daemon, in another cluster, and has it seed a content.
+// seedElsewhere runs another daemon, in another cluster, and has it seed content.
 func (i *installation) seedElsewhere(path string) (link string) {
 	i.t.Helper()
 	ctx, cancel := context.WithCancel(i.t.Context())

@@ -18,7 +18,7 @@ import (
 // last is the commit of the version before this one.
 const last = "bfc6d79"
 
-// versions builds the programs of this version and of the last, once, and returns their folders.
+// versions builds the programs of this version and of the last, once, and returns their directories.
 var versions = sync.OnceValues(func() (dirs [2]string, err error) {
 	src := filepath.Join(scratch, "src")
 	dirs = [2]string{filepath.Join(scratch, "this"), filepath.Join(scratch, "last")}
@@ -39,7 +39,7 @@ var versions = sync.OnceValues(func() (dirs [2]string, err error) {
 	return dirs, nil
 })
 
-// buildVersions returns the folders of the programs of this version and of the last.
+// buildVersions returns the directories of the programs of this version and of the last.
 func buildVersions(t *testing.T) (now, then string) {
 	t.Helper()
 	if testing.Short() {
@@ -70,7 +70,7 @@ func run(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// TestLastVersion has a node of this version and one of the last exchange contents in both
+// TestLastVersion makes a node of this version and one of the last exchange content in both
 // directions, through trackers of either version, and each daemon take the commands of the
 // other version.
 func TestLastVersion(t *testing.T) {
@@ -111,7 +111,7 @@ func TestLastVersion(t *testing.T) {
 }
 
 // transferBetween seeds a new content at one node and gets it at another, by commands of the
-// given folders.
+// given directories.
 func transferBetween(t *testing.T, name, seeder string, from *program, getter string, to *program, options ...string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -129,7 +129,7 @@ func transferBetween(t *testing.T, name, seeder string, from *program, getter st
 	run(t, "", filepath.Join(getter, "mob"), "--data", to.data, "rm", link)
 }
 
-// TestLastVersionFolder has this version take over the data folder of the last, and the last
+// TestLastVersionFolder makes this version take over the data directory of the last, and the last
 // that of this one.
 func TestLastVersionFolder(t *testing.T) {
 	now, then := buildVersions(t)
@@ -175,7 +175,7 @@ func startProgram(t *testing.T, args ...string) *program {
 	return startIn(t, shortDir(t), args...)
 }
 
-// startIn starts a program with a data folder, and waits for the line with its address.
+// startIn starts a program with a data directory, and waits for the line with its address.
 func startIn(t *testing.T, data string, args ...string) *program {
 	t.Helper()
 	p := &program{t: t, data: data, cmd: exec.Command(args[0], append(args[1:], "--data", data)...)}
@@ -206,7 +206,7 @@ func (p *program) end() {
 	}
 }
 
-// shortDir is a folder with a path short enough for sockets in it.
+// shortDir is a directory with a path short enough for sockets in it.
 func shortDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mob")

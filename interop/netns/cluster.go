@@ -20,7 +20,7 @@ type Cluster struct {
 	// for all traffic with other clusters. NIC then limits the LAN only.
 	WANNIC Rate
 	// Racks, if not empty, are the numbers of nodes in each rack, in the order of the nodes, all
-	// of them. A rack has a bridge of its own, with a link to that of the gateway. There is no
+	// of them. A rack has its own bridge, with a link to that of the gateway. There is no
 	// WANNIC then.
 	Racks []int
 	// Uplink is the rate of each rack's link to the gateway's bridge, both ways. Zero: no limit.

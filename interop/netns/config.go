@@ -27,7 +27,7 @@ type Config struct {
 	// RTT it needs /dev/net/tun, and delays packets by up to a millisecond. Zero: none.
 	Loss float64
 	// Congestion is the TCP congestion control of all nodes, so that results do not depend on the
-	// machine's default. If the kernel lacks it, the default stays and a warning is logged. Empty:
+	// machine's default. If the kernel does not have it, the default stays and a warning is logged. Empty:
 	// cubic.
 	Congestion string
 	// CongestionOnly has programs use Congestion for all sockets, as on a kernel that allows nothing

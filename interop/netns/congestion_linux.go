@@ -18,7 +18,7 @@ type congestion struct {
 }
 
 // findCongestion finds out, in a namespace of the grid, how an algorithm can be set, as the only one if
-// it is to be locked. The zero value means that the kernel lacks it.
+// it is to be locked. The zero value means that the kernel does not have it.
 func findCongestion(ns namespace, algorithm string, locked bool) (c congestion) {
 	// An error leaves c zero, which the caller reports.
 	_ = ns.do(func() error {

@@ -94,7 +94,7 @@ func (l *delayLine) deliver(now time.Time) error {
 	return lost
 }
 
-// due is when the next frame is due; false if none is held.
+// due is the time when the next frame is due; false if none is held.
 func (l *delayLine) due() (time.Time, bool) {
 	if l.next == len(l.held) {
 		return time.Time{}, false

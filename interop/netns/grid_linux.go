@@ -27,7 +27,7 @@ type Grid struct {
 }
 
 // New makes a grid, in a few milliseconds per node. If it fails it leaves nothing behind.
-// [Available] has clearer errors for what a machine lacks.
+// [Available] has clearer errors for what a machine does not have.
 func New(c Config) (*Grid, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

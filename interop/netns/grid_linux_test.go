@@ -28,7 +28,7 @@ func TestGridJoinsAllNodes(t *testing.T) {
 	}
 }
 
-// The neighbour tables have room for all nodes. With ARP they would exceed the kernel's limit for
+// The neighbor tables have room for all nodes. With ARP they would exceed the kernel's limit for
 // the whole machine.
 func TestLargeClusters(t *testing.T) {
 	if testing.Short() {

@@ -60,7 +60,7 @@ type step struct {
 	until time.Duration
 }
 
-// carried is how many bytes the link between two clusters can carry until a time.
+// carried is the number of bytes that the link between two clusters can carry until a time.
 func (p *past) carried(a, b string, until time.Duration) float64 {
 	for p.end < until {
 		links, end := p.of.Rates(p.end)

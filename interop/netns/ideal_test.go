@@ -8,7 +8,7 @@ import (
 
 const standardSize = 240e6
 
-// near reports whether two times are equal but for rounding.
+// near reports whether two times are equal except for rounding.
 func near(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) <= 1e-6*float64(max(a, b))
 }

@@ -31,7 +31,7 @@ func (n *Node) Do(fn func() error) error {
 	return n.ns.do(fn)
 }
 
-// addNode adds a node to a cluster. Its only neighbour is the gateway as yet.
+// addNode adds a node to a cluster. Its only neighbor is the gateway as yet.
 func (g *Grid) addNode(gw *gateway) error {
 	ns, err := newNamespace(g.thread)
 	if err != nil {

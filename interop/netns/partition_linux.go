@@ -8,7 +8,7 @@ import (
 )
 
 // Block drops all packets from one cluster to another, until [Grid.Unblock]. Those of the other
-// direction pass. Nobody is told: packets are lost without an ICMP message.
+// direction pass. No node is told: packets are lost without an ICMP message.
 func (g *Grid) Block(from, to string) error {
 	return g.replaceRoute(from, to, func(r *netlink.Route, _ *gateway) { r.Type = unix.RTN_BLACKHOLE })
 }

@@ -112,7 +112,7 @@ func TestRacksJoinAllNodes(t *testing.T) {
 	}
 }
 
-// TestManyRacks has the grid of the largest case of the benchmarks.
+// TestManyRacks makes the grid of the largest case of the benchmarks.
 func TestManyRacks(t *testing.T) {
 	g := newGrid(t, Config{Clusters: []Cluster{{Name: "A", Nodes: 20, NIC: 12.5 * MBps, Racks: []int{5, 5, 5, 5}, Uplink: 25 * MBps}}})
 	transfer(t, g.Node("A", 0), g.Node("A", 19), 1e6)

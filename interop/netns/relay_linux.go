@@ -11,7 +11,7 @@ import (
 )
 
 // pace is the least time between two rounds of a relay. A wake-up costs more than the frames do, so
-// frames that are closer together travel together. Each may be late by as much, twice on its way.
+// frames that are closer together travel together. Each may be late by as much, twice on the path.
 const pace = 500 * time.Microsecond
 
 // relay is all links of a grid with a delay or with loss. Each is two taps, between which one goroutine carries

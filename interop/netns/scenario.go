@@ -42,7 +42,7 @@ func (s switched) Rates(t time.Duration) (Links, time.Duration) {
 	return s.after, Forever
 }
 
-// SwitchAtThird is the Switch at a third of its own ideal time, for size bytes from the source's
+// SwitchAtThird is the Switch at a third of its ideal time, for size bytes from the source's
 // cluster.
 func SwitchAtThird(before, after Links, source string, size int64) Scenario {
 	// A change that is later by d makes the ideal time longer by less than d, or shorter. So three

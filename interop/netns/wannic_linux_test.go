@@ -30,7 +30,7 @@ func TestWANNICsLimitTheWANAlone(t *testing.T) {
 	}
 	within(t, "two nodes fetch, in WANNICs", growth(t, fetched, time.Second, "A")[0]/float64(wan), 2*TCPShare, 0.06)
 	sent := growth(t, g.WANBytes, time.Second, "B")[0]
-	within(t, "one node sends, in WANNICs", sent/float64(wan), TCPShare, 0.08) // with acknowledgements of the others
+	within(t, "one node sends, in WANNICs", sent/float64(wan), TCPShare, 0.08) // with acknowledgements of the other ones
 	if lan := growth(t, g.LANBytes, 500*time.Millisecond, "A")[0]; lan < 10*float64(wan) {
 		t.Errorf("LAN at %v beside WANNICs of %v", Rate(lan), wan)
 	}

@@ -1,5 +1,5 @@
 // Package sshd makes hosts of the nodes of a grid, which people log in to: each has its own
-// processes, home folder and temporary folders besides its network, and an OpenSSH server
+// processes, home directory and temporary directories in addition to its network, and an OpenSSH server
 // from the system's package. The rest of the file system is that of the machine.
 //
 // A host is a process with namespaces of its own, and everything on it ends with that. Like

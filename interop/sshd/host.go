@@ -25,10 +25,10 @@ type Config struct {
 	Name string
 	// LoginShell of the user. Empty: that of root on this machine.
 	LoginShell string
-	// Programs is a folder of this machine that the host has as /usr/local/bin. Empty: that
+	// Programs is a directory of this machine that the host has as /usr/local/bin. Empty: that
 	// of this machine.
 	Programs string
-	// Hide is a folder of this machine that the host does not have, or only empty. Empty:
+	// Hide is a directory of this machine that the host does not have, or only empty. Empty:
 	// none.
 	Hide string
 	// HostKey is the path of the server's private key. Empty: that which the client
@@ -58,7 +58,7 @@ type Host struct {
 // startTimeout bounds the time until a server listens.
 const startTimeout = 20 * time.Second
 
-// bootScript makes the mounts of a host. The folder of the site may be below one that is
+// bootScript makes the mounts of a host. The directory of the site may be below one that is
 // covered here, so it is mounted elsewhere meanwhile.
 const bootScript = `set -e
 name=$1 home=$2 programs=$3 hide=$4 mounts=$5
@@ -108,7 +108,7 @@ func (s *Site) Start(c Config) (*Host, error) {
 	return h, nil
 }
 
-// startAtOnce is how many hosts start at a time.
+// startAtOnce is the number of hosts that start concurrently.
 const startAtOnce = 4
 
 // StartAll is Start for many hosts. If one fails, or ctx ends, the caller must close the
@@ -131,7 +131,7 @@ func (s *Site) StartAll(ctx context.Context, all []Config) ([]*Host, error) {
 	return hosts, errors.Join(errs...)
 }
 
-// files makes the folders of a host and the files of its server. It returns the login
+// files makes the directories of a host and the files of its server. It returns the login
 // shell.
 func (s *Site) files(h *Host, c Config) (shell string, err error) {
 	for _, d := range []string{"home", "tmp", "var-tmp", "shm", "run/client", "run/sshd"} {
@@ -177,7 +177,7 @@ Subsystem sftp internal-sftp
 	)
 }
 
-// home is the home folder of root.
+// home is the home directory of root.
 func home() string {
 	if u, err := user.LookupId("0"); err == nil {
 		return u.HomeDir
@@ -252,10 +252,10 @@ func (h *Host) start(cmd *exec.Cmd) error {
 // Log is the path of what the server logs.
 func (h *Host) Log() string { return filepath.Join(h.dir, "log") }
 
-// Home is the path on this machine of the user's home folder on the host.
+// Home is the path on this machine of the user's home directory on the host.
 func (h *Host) Home() string { return filepath.Join(h.dir, "home") }
 
-// Temporary lists the paths on this machine of the host's folders for temporary files.
+// Temporary lists the paths on this machine of the host's directories for temporary files.
 func (h *Host) Temporary() []string {
 	return []string{filepath.Join(h.dir, "tmp"), filepath.Join(h.dir, "var-tmp"), filepath.Join(h.dir, "shm")}
 }
@@ -280,5 +280,5 @@ func (h *Host) Kill() error {
 	return h.err
 }
 
-// HomeOnHosts is the path on every host of the user's home folder.
+// HomeOnHosts is the path on every host of the user's home directory.
 func HomeOnHosts() string { return home() }

@@ -22,7 +22,7 @@ type Process struct {
 	Command string
 }
 
-// Processes lists what runs on each host besides the server: logins and what they started.
+// Processes lists what runs on each host in addition to the server: logins and what they started.
 // A process that ends meanwhile may be left out.
 func (s *Site) Processes() (map[*Host][]Process, error) {
 	s.mu.Lock()
@@ -64,7 +64,7 @@ func readProcess(pid int) (Process, bool) {
 	return Process{pid, strings.TrimSpace(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))}, true
 }
 
-// Processes lists what runs on the host besides the server.
+// Processes lists what runs on the host in addition to the server.
 func (h *Host) Processes() ([]Process, error) {
 	s := Site{hosts: []*Host{h}}
 	all, err := s.Processes()

@@ -35,7 +35,7 @@ type Site struct {
 	hosts []*Host
 }
 
-// New makes a site without hosts. All its files are in dir: a folder for each host, named
+// New makes a site without hosts. All its files are in dir: a directory for each host, named
 // after it, and what the client needs.
 func New(dir string) (*Site, error) {
 	dir, err := filepath.Abs(dir)
@@ -81,7 +81,7 @@ func (s *Site) ClientConfig() string { return filepath.Join(s.client(), "config"
 // one host to another.
 const ClientConfigOnHosts = clientOnHost + "/config.hosts"
 
-// clientOnHost is where hosts have the folder of the client.
+// clientOnHost is the place where hosts have the directory of the client.
 const clientOnHost = "/run/client"
 
 // Enter is the path of a program that takes the place of ssh: called with a host and a
@@ -110,7 +110,7 @@ LogLevel ERROR
 }
 
 // enterScript finds the process of a host in a file with its name. What it runs on the host
-// is in a session of its own there, as with a server, and stays when this end is killed.
+// is in its own session there, as with a server, and stays when this end is killed.
 func enterScript(pids string) string {
 	return `#!/bin/sh
 read -r pid shell <` + quote(pids) + `/"$1" || exit 255

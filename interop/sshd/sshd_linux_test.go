@@ -150,7 +150,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestWrongKey is refused by the client.
+// TestWrongKey is rejected by the client.
 func TestWrongKey(t *testing.T) {
 	s, grid := newSite(t)
 	key := filepath.Join(t.TempDir(), "key")

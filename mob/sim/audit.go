@@ -5,7 +5,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// audit counts what should happen seldom or never, and messages.
+// audit counts what should happen rarely or never, and messages.
 type audit struct {
 	// doubled are bytes requested while another peer owed them, again those that were
 	// stored already.

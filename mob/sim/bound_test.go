@@ -2,7 +2,7 @@ package sim
 
 import "testing"
 
-// TestIdeal has the bounds of the grid.
+// TestIdeal makes the bounds of the grid.
 func TestIdeal(t *testing.T) {
 	for _, c := range []struct {
 		name        string

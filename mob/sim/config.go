@@ -41,8 +41,8 @@ type Config struct {
 	// need not have all.
 	Plan  *plan.Plan
 	Hosts []string
-	// Handout is how many members of other sites the tracker tells a node of at once,
-	// besides those of its own; 0 is all.
+	// Handout is the number of members of other sites that the tracker sends a node,
+	// in addition to those of its own; 0 is all.
 	Handout int
 	// Session is that of [mob.Tuning].
 	Session int
@@ -70,26 +70,26 @@ type Cluster struct {
 type Faults struct {
 	// Kills end nodes at given times.
 	Kills []Kill
-	// Cuts cut nodes off for a while.
+	// Cuts cut nodes off temporarily.
 	Cuts []Cut
 	// KillSource ends the source as soon as every piece is stored elsewhere.
 	KillSource bool
-	// Liars are nodes that send damaged blocks. In a coded transfer nobody would notice.
+	// Liars are nodes that send damaged blocks. In a coded transfer no node would notice.
 	Liars []int
 	// Lossy are nodes that reject half of the requests.
 	Lossy []int
 	// Claimers claim every piece and fetch none, and Boasters say that they have every piece and
 	// send none. Both answer pings.
 	Claimers, Boasters []int
-	// Hangs are nodes whose disk hangs once they have stored so many pieces.
+	// Hangs are nodes whose disk hangs once they have stored n pieces.
 	Hangs map[int]int
-	// Tricklers are nodes that answer one request of ten, and the others never.
+	// Tricklers are nodes that answer one request of ten, and the other ones never.
 	Tricklers []int
-	// Slow are nodes that seldom get the CPU: they handle what has come every 0.5 to 5 s.
+	// Slow are nodes that rarely get the CPU: they handle what has come every 0.5 to 5 s.
 	Slow []int
 }
 
-// any reports whether there are faults besides nodes that end.
+// any reports whether there are faults in addition to nodes that end.
 func (f *Faults) any() bool {
 	return len(f.Liars)+len(f.Lossy)+len(f.Claimers)+len(f.Boasters)+len(f.Hangs)+len(f.Tricklers)+len(f.Slow)+
 		len(f.Cuts) > 0

@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// Cut cuts a node off from everybody, as when its cable is unplugged. Packets are lost without a
+// Cut cuts a node off from every node, as when its cable is unplugged. Packets are lost without a
 // word, and its connections stay open.
 type Cut struct {
 	Node    int

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestCut cuts a node off in the middle of a transfer, which its cluster finishes meanwhile. When it
+// TestCut cuts a node off during a transfer, which its cluster finishes meanwhile. When it
 // is back it fetches from its cluster what that has, whoever is back first: while its sessions last,
 // when some have been given up, and when all have.
 func TestCut(t *testing.T) {

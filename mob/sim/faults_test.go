@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/mob/coded"
 )
 
-// TestFaults wants the others to finish, and not much later.
+// TestFaults requires the other ones to finish, and not much later.
 func TestFaults(t *testing.T) {
 	const length = 120e6
 	calm := run(t, scenario(fast, length, 1)).Time
@@ -42,7 +42,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// last is when the last node was complete but one.
+// last is the time when the last node but one was complete.
 func last(r *Report, except int) time.Duration {
 	var last time.Duration
 	for i, d := range r.Finished {
@@ -53,8 +53,8 @@ func last(r *Report, except int) time.Duration {
 	return last
 }
 
-// TestLossyShort has a member that rejects half of the requests for pieces or blocks that
-// are short, so many of them: the others of its cluster request others, of it or of each
+// TestLossyShort makes a member that rejects half of the requests for pieces or blocks that
+// are short, n of them: the other ones of its cluster request others, of it or of each
 // other, and are not much later.
 func TestLossyShort(t *testing.T) {
 	long(t)

@@ -20,7 +20,7 @@ type frame struct {
 	way     []*link // that are left, while crossing
 }
 
-// stage is where a frame is.
+// stage is the place where a frame is.
 type stage uint8
 
 const (

@@ -32,7 +32,7 @@ type pushed struct {
 	block
 }
 
-// push queues a block that nobody requested. It is made when its turn comes.
+// push queues a block that no node requested. It is made when its turn comes.
 func (n *node) push(s *sim, a mob.Push) {
 	to := s.byID[a.Peer]
 	if c := n.conns[to]; c != nil {

@@ -22,7 +22,7 @@ func gossip(n, k, generations int) Config {
 }
 
 // TestGossip holds permutation gossip to a share of the bound, also where control messages
-// take as long as blocks, and wants hardly a coded block to be useless. Each overlap saves
+// take as long as blocks, and requires barely a coded block to be useless. Each overlap saves
 // something, and plain blocks cost more than anything.
 func TestGossip(t *testing.T) {
 	long(t)
@@ -53,7 +53,7 @@ func TestGossip(t *testing.T) {
 	}
 }
 
-// TestGossipFaults wants the others to finish, and not much later. What the source has sent
+// TestGossipFaults requires the other ones to finish, and not much later. What the source has sent
 // before it dies is enough once as many blocks have left it as there are, and a few.
 func TestGossipFaults(t *testing.T) {
 	long(t)

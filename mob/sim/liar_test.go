@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/mob"
 )
 
-// TestLiar has a member whose blocks are all false: all others get the content, and each
+// TestLiar makes a member whose blocks are all false: all other nodes get the content, and each
 // takes only a few bad pieces from it, and those on their way, before it asks others.
 func TestLiar(t *testing.T) {
 	long(t)

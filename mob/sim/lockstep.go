@@ -59,7 +59,7 @@ type transfer struct {
 	block
 }
 
-// announcement is what a member tells all others at the end of a round: that a
+// announcement is what a member tells all other nodes at the end of a round: that a
 // generation is complete, or which plain blocks it has.
 type announcement struct {
 	by         *member
@@ -119,7 +119,7 @@ func (s *lockstep) choose(m *member) {
 	}
 }
 
-// seek goes on to the next successor that has a use for a block.
+// seek continues to the next successor that has a use for a block.
 func (s *lockstep) seek(m *member) {
 	first, second := s.schedule.At(s.oldest(m), s.round+1)
 	for m.looked < permutation.Length {
@@ -145,7 +145,7 @@ func (s *lockstep) seek(m *member) {
 	}
 }
 
-// oldest is the first generation that some member lacks, as far as m knows.
+// oldest is the first generation that some member does not have, as far as m knows.
 func (s *lockstep) oldest(m *member) int {
 	for g, lacking := range s.lacking {
 		h := &m.generations[g]
@@ -160,7 +160,7 @@ func (s *lockstep) oldest(m *member) int {
 }
 
 // pick chooses a block of a generation for another member: any coded one, or a plain one
-// that it lacks as far as m knows.
+// that it does not have as far as m knows.
 func (m *member) pick(to *member, g int) (number int, ok bool) {
 	if g == permutation.None || to.generations[g].announced {
 		return 0, false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestUndelivered has a member of a cluster that promises pieces and does not deliver them. The
+// TestUndelivered makes a member of a cluster that claims pieces and does not deliver them. The
 // others finish little later than without it, and fetch little twice.
 func TestUndelivered(t *testing.T) {
 	const length = 120e6
@@ -51,13 +51,13 @@ func atMost(t *testing.T, r *Report, copies float64) {
 	}
 }
 
-// TestSlowNodes has nodes that seldom get the CPU, so that they answer after 0.5 to 5 s. They are
+// TestSlowNodes makes nodes that rarely get the CPU, so that they answer after 0.5 to 5 s. They are
 // slow, not dead: each piece enters a cluster about once.
 func TestSlowNodes(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		sizes []int
-		some  int // of so many nodes one is slow
+		some  int // of n nodes one is slow
 	}{
 		{"4 to 32, one of four", []int{4, 12, 16, 32}, 4},
 		{"4 to 32, all", []int{4, 12, 16, 32}, 1},

@@ -23,7 +23,7 @@ type node struct {
 	trickles bool
 	slow     bool
 	wakesAt  time.Duration // when a slow node next gets the CPU
-	exempt   bool          // nobody waits for it to be complete
+	exempt   bool          // no node waits for it to be complete
 	// dark is set if it was killed silently: dials to it time out.
 	dark     bool
 	finished time.Duration // 0 until complete
@@ -199,7 +199,7 @@ func introduction(ns []mob.Node) []proto.Message {
 	return []proto.Message{members, hosts}
 }
 
-// dialTimeout is how long a dial to a silent node takes to fail.
+// dialTimeout is the time that a dial to a silent node takes to fail.
 const dialTimeout = 5 * time.Second
 
 // dial connects after the round trips of TCP, TLS and Hello.

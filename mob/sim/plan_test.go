@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// tree makes a tree of the edges from each host to others, by their names.
+// tree makes a tree of the edges from each host to other nodes, by their names.
 func tree(p *plan.Plan, rate float64, edges ...string) {
 	t := plan.Tree{Rate: rate, Parents: make([]int, len(p.Hosts))}
 	for h := range t.Parents {
@@ -132,7 +132,7 @@ func TestPlannedDeaths(t *testing.T) {
 	}
 }
 
-// TestPlannedAbsent has hosts of the plan that never come, that come late, and that are not in it.
+// TestPlannedAbsent makes hosts of the plan that never come, that come late, and that are not in it.
 func TestPlannedAbsent(t *testing.T) {
 	t.Parallel()
 	c := scenario(fast, 60e6, 1)
@@ -158,7 +158,7 @@ func TestPlannedAbsent(t *testing.T) {
 	t.Log(r)
 }
 
-// TestPlannedHang has the disk of a relay hang: it is there, answers pings, and gets nothing any more.
+// TestPlannedHang makes the disk of a relay hang: it is there, answers pings, and gets nothing any more.
 func TestPlannedHang(t *testing.T) {
 	t.Parallel()
 	c := scenario(fast, 60e6, 1)

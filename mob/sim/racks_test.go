@@ -18,7 +18,7 @@ func oneCopyPerRack(t *testing.T, name string, r *Report, most float64) {
 	}
 }
 
-// TestRacks has each piece cross each uplink once, where the WAN is the limit and where a rack is.
+// TestRacks makes each piece cross each uplink once, where the WAN is the limit and where a rack is.
 func TestRacks(t *testing.T) {
 	oneSite := Config{
 		Clusters: racks(1, 4, 5), Length: 100e6, PieceLength: 128 << 10, NIC: 12.5e6, Uplink: 25e6, Seed: 1,
@@ -48,7 +48,7 @@ func TestRacks(t *testing.T) {
 	}
 }
 
-// TestOddRacks has racks of one node, nodes beside racks, racks of racks, and a site with none.
+// TestOddRacks makes racks of one node, nodes beside racks, racks of racks, and a site with none.
 func TestOddRacks(t *testing.T) {
 	t.Parallel()
 	wan := constant(3e6)
@@ -64,7 +64,7 @@ func TestOddRacks(t *testing.T) {
 	oneCopyPerRack(t, "odd", r, 1.1)
 }
 
-// TestManyRacks has a site with more racks than a node keeps sessions.
+// TestManyRacks makes a site with more racks than a node keeps sessions.
 func TestManyRacks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("140 nodes")
@@ -95,7 +95,7 @@ func TestKillsInRacks(t *testing.T) {
 	oneCopyPerRack(t, "kills", r, 1.15)
 }
 
-// TestCodedRacks has coded blocks cross each uplink about as often as a generation has source blocks.
+// TestCodedRacks makes coded blocks cross each uplink about as often as a generation has source blocks.
 func TestCodedRacks(t *testing.T) {
 	t.Parallel()
 	c := twoSites(40e6, 1)

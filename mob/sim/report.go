@@ -11,14 +11,14 @@ import (
 
 // Report is the outcome of a run.
 type Report struct {
-	// Time is when the last node was complete, Ideal the least possible.
+	// Time is the time when the last node was complete, Ideal the least possible.
 	Time, Ideal time.Duration
 	// Finished has for each node when it was complete, 0 for the source and for nodes
 	// that are not. Missing counts the latter without those that cannot be: killed nodes,
 	// liars, and nodes that fetch nothing or whose disk hangs.
 	Finished []time.Duration
 	Missing  int
-	// Copies is how often the content entered each site over the WAN, RackCopies each rack
+	// Copies is the number of times that the content entered each site over the WAN, RackCopies each rack
 	// over its uplink.
 	Copies, RackCopies []ClusterCopies
 	// Links are those between sites, Uplinks those of racks, in both directions.

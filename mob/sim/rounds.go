@@ -12,7 +12,7 @@ import (
 // Rounds is one broadcast by permutation gossip in the model in which the paper analyses
 // it (Cooper, section 2): one homogeneous cluster in lockstep. In a round each node sends
 // one block and receives one, and what it has received it can send on from the next round
-// on. Control messages take no time, so every node knows who is busy and who lacks what;
+// on. Control messages take no time, so every node knows who is busy and who does not have what;
 // one that needs no more blocks, or receives one already, is skipped: its predecessor sends
 // to its successor in the next permutation. A node whose turn it is comes before those that
 // have skipped somebody.
@@ -27,7 +27,7 @@ type Rounds struct {
 	// each generation.
 	Strategy proto.Strategy
 	Blocks   []int
-	// Limit ends the run after so many rounds; 0 is ten times the number of blocks and
+	// Limit ends the run after n rounds; 0 is ten times the number of blocks and
 	// nodes.
 	Limit int
 	// Seed makes every random choice.
@@ -37,7 +37,7 @@ type Rounds struct {
 // RoundsReport is the outcome of a broadcast in rounds.
 type RoundsReport struct {
 	// Finished has for each node the round in which it received the last block that it
-	// needed, 0 for the source and for nodes that lack some. Missing counts the latter.
+	// needed, 0 for the source and for nodes that do not have some. Missing counts the latter.
 	Finished []int
 	Missing  int
 	// Generations has for each generation the round in which the last node completed it.
@@ -55,7 +55,7 @@ func (r *RoundsReport) Rounds() int {
 	return last
 }
 
-// RoundsLimit is what the paper compares a broadcast of so many blocks to so many nodes
+// RoundsLimit is what the paper compares a broadcast of k blocks to n nodes
 // with: k + ceil(log2 n) rounds. No broadcast ends more than one round before it: the last
 // block leaves the source in round k, and the nodes that have it at most double.
 func RoundsLimit(blocks, nodes int) int { return blocks + bits.Len(uint(nodes-1)) }

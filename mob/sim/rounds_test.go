@@ -10,7 +10,7 @@ import (
 // paperK is the number of blocks of a generation in Cooper's simulations.
 const paperK = 200
 
-// runRounds simulates and wants every node complete.
+// runRounds simulates and requires every node complete.
 func runRounds(t *testing.T, c Rounds) *RoundsReport {
 	t.Helper()
 	r, err := RunRounds(c)
@@ -23,7 +23,7 @@ func runRounds(t *testing.T, c Rounds) *RoundsReport {
 	return r
 }
 
-// meanBeyond is how many rounds beyond the limit runs take, on average over seeds.
+// meanBeyond is the number of rounds beyond the limit that runs take, on average over seeds.
 func meanBeyond(t *testing.T, c Rounds, seeds uint64) float64 {
 	t.Helper()
 	sum := 0
@@ -48,7 +48,7 @@ func TestRoundsCoded(t *testing.T) {
 	}
 }
 
-// TestRoundsPlain wants plain blocks to take 20 to 60 rounds more than coded ones.
+// TestRoundsPlain requires plain blocks to take 20 to 60 rounds more than coded ones.
 func TestRoundsPlain(t *testing.T) {
 	long(t)
 	for n, seeds := range map[int]uint64{20: 6, 100: 3} {
@@ -62,7 +62,7 @@ func TestRoundsPlain(t *testing.T) {
 	}
 }
 
-// TestRoundsOverlaps wants two generations to take less time with the first overlap than
+// TestRoundsOverlaps requires two generations to take less time with the first overlap than
 // one after the other, and less again with the second.
 func TestRoundsOverlaps(t *testing.T) {
 	long(t)
@@ -79,7 +79,7 @@ func TestRoundsOverlaps(t *testing.T) {
 	}
 }
 
-// TestRoundsGenerations wants small and unequal generations to be completed in their order,
+// TestRoundsGenerations requires small and unequal generations to be completed in their order,
 // whatever the strategy; and the overlaps to save something.
 func TestRoundsGenerations(t *testing.T) {
 	blocks := []int{16, 1, 30, 8, 16, 255, 3}
@@ -98,7 +98,7 @@ func TestRoundsGenerations(t *testing.T) {
 	}
 }
 
-// TestRoundsSeeds wants one result from one seed: those of the first seeds that
+// TestRoundsSeeds requires one result from one seed: those of the first seeds that
 // the note on permutations was made with.
 func TestRoundsSeeds(t *testing.T) {
 	for _, c := range []struct {
@@ -123,7 +123,7 @@ func TestRoundsSeeds(t *testing.T) {
 	}
 }
 
-// TestRoundsLimit wants the report to count the nodes that are not complete when the time
+// TestRoundsLimit requires the report to count the nodes that are not complete when the time
 // is up.
 func TestRoundsLimit(t *testing.T) {
 	r, err := RunRounds(Rounds{Nodes: 10, Strategy: proto.Sequential, Blocks: []int{paperK}, Limit: paperK / 2})
@@ -135,7 +135,7 @@ func TestRoundsLimit(t *testing.T) {
 	}
 }
 
-// TestRoundsRefuses wants an error for what makes no sense.
+// TestRoundsRefuses requires an error for what makes no sense.
 func TestRoundsRefuses(t *testing.T) {
 	for name, c := range map[string]Rounds{
 		"one node":            {Nodes: 1, Strategy: proto.Sequential, Blocks: []int{1}},

@@ -71,7 +71,7 @@ func steady(rate func(a, b string) float64) Links {
 	return each(func(a, b string) Rate { return constant(rate(a, b)) })
 }
 
-// switched changes from one rate to the other after a third of its own ideal time, which
+// switched changes from one rate to the other after a third of its ideal time, which
 // it searches for.
 func switched(c Config, before, after func(a, b string) float64) Links {
 	at := func(t time.Duration) Links {

@@ -19,7 +19,7 @@ type sendQueue struct {
 // backlog is the blocks for one peer.
 type backlog struct {
 	blocks []*frame
-	sent   int64 // bytes; a peer that was idle begins where the others are
+	sent   int64 // bytes; a peer that was idle begins where the other ones are
 }
 
 func (q *sendQueue) of(to *node) *backlog {

@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestSendQueue wants peers to get their blocks in order, and even parts of the
+// TestSendQueue requires peers to get their blocks in order, and even parts of the
 // interface by bytes: one with small blocks does not wait behind large ones.
 func TestSendQueue(t *testing.T) {
 	var q sendQueue
@@ -27,7 +27,7 @@ func TestSendQueue(t *testing.T) {
 	var got [][2]int
 	for x := q.next(); x != nil; x = q.next() {
 		got = append(got, [2]int{x.to.index, int(x.span.Begin)})
-		if len(got) == 5 { // from now on, as much as the others, and no more for having had nothing
+		if len(got) == 5 { // from now on, as much as the other ones, and no more for having had nothing
 			ask(gone, 1, 10)
 			ask(gone, 2, 10)
 		}

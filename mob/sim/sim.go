@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// epoch is when every simulation begins, for strategies that want a date.
+// epoch is the time when every simulation begins, for strategies that want a date.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant in all but form
 
 // sim is one run.

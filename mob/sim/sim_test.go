@@ -17,7 +17,7 @@ func long(t *testing.T) {
 	}
 }
 
-// run simulates and wants every node complete.
+// run simulates and requires every node complete.
 func run(t *testing.T, c Config) *Report {
 	t.Helper()
 	r, err := Run(c)
@@ -30,7 +30,7 @@ func run(t *testing.T, c Config) *Report {
 	return r
 }
 
-// median runs three seeds and returns the report in the middle by share.
+// median runs three seeds and returns the median report by share.
 func median(t *testing.T, config func(seed uint64) Config) *Report {
 	t.Helper()
 	var rs []*Report
@@ -41,7 +41,7 @@ func median(t *testing.T, config func(seed uint64) Config) *Report {
 	return rs[1]
 }
 
-// oneCopy wants the content to enter each cluster but the source's once.
+// oneCopy requires the content to enter each cluster but the source's once.
 func oneCopy(t *testing.T, name string, r *Report) {
 	t.Helper()
 	for i, k := range r.Copies {
@@ -149,7 +149,7 @@ func TestManyClusters(t *testing.T) {
 	}
 }
 
-// TestHaves wants no more messages of a node for a piece in a large cluster than in a small
+// TestHaves requires no more messages of a node for a piece in a large cluster than in a small
 // one: not every node announces every piece to every other.
 func TestHaves(t *testing.T) {
 	long(t)
@@ -166,7 +166,7 @@ func TestHaves(t *testing.T) {
 	}
 }
 
-// TestSame wants one history from one seed, and another from another.
+// TestSame requires one history from one seed, and another from another.
 func TestSame(t *testing.T) {
 	for _, c := range []Config{scenario(mayhem, 20e6, 5), gossip(10, 50, 2)} {
 		a, b := run(t, c), run(t, c)
@@ -181,7 +181,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestNothingTwice wants no byte requested twice where nothing goes wrong, but for the last
+// TestNothingTwice requires no byte requested twice where nothing goes wrong, except for the last
 // ones, and the few for which two members' claims crossed: one of the two yields.
 func TestNothingTwice(t *testing.T) {
 	r := run(t, scenario(fast, 60e6, 1))

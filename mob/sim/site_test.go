@@ -40,7 +40,7 @@ func TestIdealWithUplinks(t *testing.T) {
 	}
 }
 
-// TestUplinks has nodes that know their site only, so that what crosses the uplinks is the
+// TestUplinks makes nodes that know their site only, so that what crosses the uplinks is the
 // network's doing: uplinks are shared by all nodes of a rack, and nothing inside a rack passes them.
 func TestUplinks(t *testing.T) {
 	c := twoSites(30e6, 1)
@@ -68,7 +68,7 @@ func TestUplinks(t *testing.T) {
 	}
 }
 
-// TestSiteOfOneRack has nothing but the NICs as limit: the uplink carries nothing.
+// TestSiteOfOneRack limits nothing but the NICs: the uplink carries nothing.
 func TestSiteOfOneRack(t *testing.T) {
 	r := run(t, Config{
 		Clusters: []Cluster{{"A/r1", 5}}, Length: 20e6, PieceLength: 256 << 10, NIC: 10e6, Uplink: 1, Seed: 1,
@@ -78,7 +78,7 @@ func TestSiteOfOneRack(t *testing.T) {
 	}
 }
 
-// TestSitesByPath has clusters of one, two and three parts.
+// TestSitesByPath makes clusters of one, two and three parts.
 func TestSitesByPath(t *testing.T) {
 	c := Config{Clusters: []Cluster{{"A", 1}, {"B/r1", 1}, {"A/r1", 1}, {"B/r1/c", 1}, {"C", 1}}}
 	names, of := c.sites()

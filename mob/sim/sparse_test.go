@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestSparse has large clusters fetch contents that are not worth a session with each member. One cluster has a
+// TestSparse makes large clusters fetch content that is not worth a session with each member. One cluster has a
 // fraction of the sessions, each of which begins with an introduction, and takes no longer. Where there are
 // several, each still fetches one copy.
 func TestSparse(t *testing.T) {
@@ -43,7 +43,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// oneCopyAtMost wants little more than one copy to enter each cluster: of a content that is over at once, two members
+// oneCopyAtMost requires little more than one copy to enter each cluster: of content that is over at once, two members
 // may fetch a piece before they hear of each other's claims.
 func oneCopyAtMost(t *testing.T, r *Report) {
 	t.Helper()

@@ -46,7 +46,7 @@ func (st *store) size(i int) int {
 	return int(min(int64(st.piece), st.length-int64(i)*int64(st.piece)))
 }
 
-// lacking counts the bytes of a span that the store lacks.
+// lacking counts the bytes of a span that the store does not have.
 func (st *store) lacking(sp proto.Span) int {
 	i := int(sp.Piece)
 	if st.has.Has(i) {

@@ -1,5 +1,5 @@
 // Package stock runs stock BitTorrent clients, and trackers for them, on the nodes of a
-// grid. The settings are those of someone who owns all of the machines and wants the
+// grid. The settings are those of someone who owns all of the machines and requires the
 // content everywhere soon: a client finds all peers, accepts connections from all of them,
 // and seeds for good. Policies of the client, such as its number of upload slots, keep
 // their defaults.

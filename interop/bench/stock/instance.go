@@ -17,10 +17,10 @@ import (
 
 // Config is one torrent for one client to download or seed.
 type Config struct {
-	// Node is where the client runs. A node has at most one, since all listen on Port.
+	// Node is the place where the client runs. A node has at most one, since all listen on Port.
 	Node *netns.Node
-	// Dir gets a folder for the client, with its settings, state, log and content. A
-	// client that finds the folder of one that was killed resumes its download.
+	// Dir gets a directory for the client, with its settings, state, log and content. A
+	// client that finds the directory of one that was killed resumes its download.
 	Dir string
 	// Torrent is the path of a torrent file, or a magnet link; Name is the name of the content in it.
 	Torrent, Name string
@@ -28,7 +28,7 @@ type Config struct {
 	Content string
 }
 
-// Port is where clients listen.
+// Port is the place where clients listen.
 const Port = 6881
 
 // Instance is a client with one torrent on a node. Its methods may be called from any
@@ -36,7 +36,7 @@ const Port = 6881
 type Instance struct {
 	client *Client
 	node   *netns.Node
-	// dir is the client's own folder, data the folder with the content.
+	// dir is the client's own directory, data the directory with the content.
 	dir, data     string
 	torrent, name string // as in Config
 	// mark is a file that the client creates when the content is complete, and hook the path of a script
@@ -52,7 +52,7 @@ type Instance struct {
 
 // New prepares a client without starting it.
 func (c *Client) New(cfg Config) (*Instance, error) {
-	for _, path := range []*string{&cfg.Dir, &cfg.Torrent, &cfg.Content} { // clients run in folders of their own
+	for _, path := range []*string{&cfg.Dir, &cfg.Torrent, &cfg.Content} { // clients run in directories of their own
 		if *path == "" || strings.HasPrefix(*path, "magnet:") {
 			continue
 		}
@@ -172,7 +172,7 @@ func (i *Instance) String() string {
 	return fmt.Sprintf("%s on %s", i.client.name, nodeName(i.node))
 }
 
-// exec makes a command of the client with an environment of its own, without a
+// exec makes a command of the client with its own environment, without a
 // user's settings at home or a proxy.
 func (i *Instance) exec(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)

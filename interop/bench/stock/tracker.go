@@ -22,7 +22,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// TrackerPort is where trackers listen.
+// TrackerPort is the place where trackers listen.
 const TrackerPort = 6969
 
 // Tracker is a BitTorrent tracker.
@@ -53,7 +53,7 @@ const nobody = 65534
 // opentrackerCommand runs opentracker with a whitelist, as Debian's build requires. It
 // refuses to run as root. If it changed its user itself, the kernel would forget to kill it
 // together with its parent; so it is started as another user, and inherits the whitelist as
-// an open file, since that user may have no access to the folder.
+// an open file, since that user may have no access to the directory.
 func opentrackerCommand(node *netns.Node, _, list string) (*exec.Cmd, error) {
 	f, err := os.Open(list)
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *RunningTracker) Kill() error { return r.proc.kill() }
 // listenTimeout bounds the time until a tracker listens.
 const listenTimeout = 20 * time.Second
 
-// awaitListening waits until the tracker listens. A client whose first announce is refused
+// awaitListening waits until the tracker listens. A client whose first announce is rejected
 // would announce again only after minutes.
 func (r *RunningTracker) awaitListening() error {
 	ctx, cancel := context.WithTimeout(context.Background(), listenTimeout)
