@@ -119,7 +119,7 @@ func (i *installation) quietAtFirst() {
 	i.run("systemctl", "reset-failed")
 }
 
-// configure does what docs/operating.md tells to.
+// configure does what docs/operating/install.md tells to.
 func (i *installation) configure() {
 	i.t.Helper()
 	i.run("sed", "-i", `s/^#cluster = .*/cluster = "here"/`, "/etc/mob/mobd.toml")
