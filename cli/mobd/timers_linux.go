@@ -16,7 +16,7 @@ const timerSlack = 2 * time.Millisecond
 // allowLateTimers sets the timer slack of all threads of the process. Go's
 // scheduler sleeps for 3 to 20 us at a time while it looks for work, which takes a
 // sixth of a daemon's CPU while it waits for slow links
-// (docs/design/2026-11-21-cpu.md).
+// (docs/design/timer-slack.md).
 //
 // A thread inherits its slack from the thread that started it, and the scheduler's
 // threads start before any code of the program. So the program sets the slack and
