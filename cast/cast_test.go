@@ -320,7 +320,7 @@ func TestCommand(t *testing.T) {
 func TestSlowCommand(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a")
-	for file, want := range map[string]string{"read": "the command, which does not read", "end": "the command, which has all of its input"} {
+	for file, want := range map[string]string{"read": "the command, which does not read", "end": "the command, which has its whole input"} {
 		cfg := g.config("-", "a")
 		cfg.Stdin = bytes.NewReader(randomBytes(2_000_000))
 		cfg.Exec = "stop() { while [ ! -e $1 ]; do sleep 0.1; done; }; stop read; cat >/dev/null; stop end"

@@ -164,9 +164,7 @@ func (h *host) admit(s *agent.Start) error {
 	}
 	s.Key, err = crypto.MarshalPrivateKey(key)
 	s.Network, s.Grant = n.secret.ID().String(), string(grant.PEM())
-	for _, a := range n.Addrs() {
-		s.Caster = append(s.Caster, a.String())
-	}
+	s.Caster = agent.Texts(n.Addrs())
 	return err
 }
 

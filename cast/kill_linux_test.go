@@ -260,7 +260,7 @@ func TestStoppedAgent(t *testing.T) {
 		_ = syscall.Kill(pid, syscall.SIGCONT)
 	}
 	await(t, "the end of the agent that hung", func() bool { return len(g.agents("hangs")) == 0 })
-	await(t, "its clean-up", func() bool { return !exists(g.home("hangs", "src")) })
+	await(t, "its cleanup", func() bool { return !exists(g.home("hangs", "src")) })
 }
 
 // castingProcess is a caster in a process of its own.
@@ -345,7 +345,7 @@ func (g *grid) awaitEnd(names ...string) {
 	g.t.Helper()
 	for _, name := range names {
 		await(g.t, "the end of the agent of "+name, func() bool { return len(g.agents(name)) == 0 })
-		await(g.t, "the clean-up of "+name, func() bool {
+		await(g.t, "the cleanup of "+name, func() bool {
 			left, _ := filepath.Glob(filepath.Join(g.root, name, "tmp", "*"))
 			return len(left) == 0
 		})
@@ -384,7 +384,7 @@ func TestCasterKilled(t *testing.T) {
 			_ = p.Wait()
 			g.awaitEnd("a", "b")
 			for _, name := range []string{"a", "b"} {
-				g.checkStderr(name, "mob: the caster is gone, and the content is not whole")
+				g.checkStderr(name, "mob: lost the caster before the transfer completed")
 				if kind == "command" {
 					must(t, os.Remove(g.home(name, "src"))) // the command wrote it
 				}
@@ -467,7 +467,7 @@ func TestFullDisk(t *testing.T) {
 		r, err := g.cast(cfg)
 		must(t, err)
 		g.checkFile(content, g.home("good", "src"))
-		want := "src needs 3.1 MB and the disk has less free: make room, or choose another path"
+		want := "src needs 3.1 MB and the disk has less free: free disk space, or choose another path"
 		if source == "-" {
 			want = "the disk is full: src does not fit"
 		}

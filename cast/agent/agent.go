@@ -21,36 +21,34 @@ import (
 )
 
 const (
-	// reportEvery is the time between two reports of progress, which also tell that the agent lives. That
-	// it has more of a stream it says after lookEvery: others may wait for that.
+	// reportEvery is the time between two reports of progress, which are also keepalives. More of a stream is reported after
+	// lookEvery, since other hosts may wait for that.
 	reportEvery = time.Second
 	lookEvery   = 250 * time.Millisecond
-	// silence is how long the caster may say nothing before it counts as gone.
+	// silence is the time without messages after which the caster is lost.
 	silence = time.Minute
-	// lastProgress is how long an agent without a caster waits for another piece: neighbours may have
-	// all of them.
+	// lastProgress is the time for which an agent without a caster waits for another piece. Neighbors may have all pieces.
 	lastProgress = 10 * time.Second
-	// lastRequest is how long an agent without a caster serves its neighbours after the last request.
+	// lastRequest is the time for which an agent without a caster serves its neighbors after the last request.
 	lastRequest = 5 * time.Second
-	// closing bounds how long an agent takes to remove what is its own.
+	// closing bounds the time of the cleanup.
 	closing = 10 * time.Second
 	// maxMessage bounds a message, in bytes.
 	maxMessage = 64 << 20
 )
 
 var (
-	errGone    = errors.New("the caster is gone, and the content is not whole")
-	errNoStart = errors.New("the caster is gone before it said what to do")
+	errLost    = errors.New("lost the caster before the transfer completed")
+	errNoStart = errors.New("lost the caster before it sent Start")
 	errEnded   = errors.New("the cast was given up")
 )
 
-// Run is an agent from its first message to its end. It reads messages from stdin, writes reports to stdout,
-// and why it failed to stderr. The result is the exit status: 0 if the host has the content.
+// Run runs an agent. It reads messages from stdin, writes reports to stdout and an error to stderr, and returns the exit status: 0
+// if the host has the content.
 //
-// Run ends when the caster says so, when ctx ends, or some time after stdin has. A Read of stdin may
-// still be under way then.
+// Run ends with an End message, with ctx, or some time after stdin. A Read of stdin may outlast it.
 func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit int) {
-	// Without this, a report to a caster that is gone would kill the process.
+	// Without this, a report to a lost caster would kill the process.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
@@ -68,34 +66,31 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 	return 0
 }
 
-// agent is an agent. The goroutine of run owns it.
+// agent is owned by the goroutine of run.
 type agent struct {
 	server *launch.Server
 	out    *reporter
-	began  time.Time // when the Start message came
-	given  Start     // that message
+	began  time.Time // time of the Start message
+	given  Start
 	node   *peer.Node
 	job    job
 
 	outcome chan error // of the job
 	settled bool       // the outcome was reported
-	failure error      // why the host does not have the content
+	failure error      // the reason why the host does not have the content
 }
 
-// job is what a host does with the content. Its methods may be called from any goroutine.
+// job receives the content on a host. Its methods may be called from any goroutine.
 type job interface {
-	// run blocks until the host has the content, or its command has ended. Afterwards the node
-	// serves on what it has.
+	// run blocks until the host has the content, or its command has exited. Afterwards the node still serves.
 	run(ctx context.Context) error
-	// progress says how far it is. The caller adds the traffic.
+	// progress returns the state, without the traffic.
 	progress() Progress
-	// handle processes a Record or a Release.
-	handle(m *Message)
-	// close ends the job. It removes what is not whole. It comes after run has returned.
+	// close ends the job after run has returned, and removes an incomplete transfer.
 	close() error
 }
 
-// run handles messages from the caster until End.
+// run handles messages from the caster until End, and cleans up.
 func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	messages := make(chan *Message)
@@ -109,11 +104,11 @@ func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 	case lost := <-closed:
 		return errors.Join(err, lost)
 	case <-time.After(closing):
-		return errors.Join(err, errors.New("the clean-up takes too long"))
+		return errors.Join(err, errors.New("the cleanup takes too long"))
 	}
 }
 
-// handleMessages is run without the clean-up.
+// handleMessages handles messages until End, or until an agent without a caster has no more to do.
 func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -128,7 +123,7 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 				messages, last.orphan = nil, true
 				break
 			}
-			last.heard = time.Now()
+			last.received = time.Now()
 			if m.End != nil {
 				return a.end(m.End)
 			}
@@ -163,11 +158,13 @@ func (a *agent) handle(ctx context.Context, m *Message) error {
 		if err := a.start(ctx, m.Start); err != nil {
 			a.settle(err)
 		}
-	case m.Record == nil && m.Release == nil: // the caster is still there
+	case m.Record == nil && m.Release == nil: // a keepalive
 	case a.job == nil && a.failure == nil:
 		return errors.New("message before Start")
-	case a.job != nil:
-		a.job.handle(m)
+	default:
+		if s, ok := a.job.(*streaming); ok { // an invalid message fails run
+			s.handle(m)
+		}
 	}
 	return nil
 }
@@ -186,8 +183,8 @@ func (a *agent) start(ctx context.Context, s *Start) error {
 	return nil
 }
 
-// collectAt is the GOGC of an agent that gets a content. Its heap is small, and its first megabytes come with the
-// handshakes of many sessions.
+// collectAt is the GOGC of an agent without a stream. Its heap is small, and the handshakes of many sessions take its first
+// megabytes.
 const collectAt = 200
 
 // join starts the node, and returns the job that uses it.
@@ -198,7 +195,7 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	if err := a.startNode(s); err != nil {
 		return nil, err
 	}
-	addrs := texts(a.node.Addrs())
+	addrs := Texts(a.node.Addrs())
 	a.out.send(&Report{Ready: &Ready{Addrs: addrs[:min(len(addrs), launch.MaxAddrs)]}})
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
@@ -211,7 +208,7 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	return newStreaming(a.node, s, a.server.Dir, a.out)
 }
 
-// settle reports what the job came to.
+// settle reports the outcome of the job.
 func (a *agent) settle(err error) {
 	a.settled, a.failure = true, err
 	p, seconds := a.progress(), time.Since(a.began).Seconds()
@@ -227,7 +224,7 @@ func (a *agent) settle(err error) {
 	a.out.send(&Report{Failed: f})
 }
 
-// end is what becomes of the host with an End message.
+// end returns the result of the agent after an End message.
 func (a *agent) end(e *End) error {
 	switch {
 	case a.settled:
@@ -238,10 +235,10 @@ func (a *agent) end(e *End) error {
 	return errEnded
 }
 
-// orphaned reports whether an agent without a caster has nothing left to do.
+// orphaned reports whether an agent without a caster has no more to do.
 func (a *agent) orphaned(l *liveness) (over bool, err error) {
 	switch {
-	case !l.orphan && time.Since(l.heard) < silence:
+	case !l.orphan && time.Since(l.received) < silence:
 		return false, nil
 	case a.failure != nil:
 		return true, a.failure
@@ -250,26 +247,26 @@ func (a *agent) orphaned(l *liveness) (over bool, err error) {
 	case a.settled:
 		return time.Since(l.asked) > lastRequest, nil
 	case time.Since(l.moved) > lastProgress:
-		return true, errGone
+		return true, errLost
 	}
 	return false, nil
 }
 
-// liveness is what an agent without a caster goes by.
+// liveness contains the times by which an agent without a caster ends.
 type liveness struct {
-	orphan bool      // stdin has ended
-	heard  time.Time // time of the last message
-	moved  time.Time // when something came last
-	asked  time.Time // when something was sent last
+	orphan   bool      // stdin has ended
+	received time.Time // the last message
+	moved    time.Time // the last progress
+	asked    time.Time // the last payload that was sent
 
 	bytes, sent int64
 }
 
-// note notes how far the host is.
+// note records the state of the host.
 func (l *liveness) note(p Progress, sent int64, first bool) {
 	now := time.Now()
 	if first {
-		l.heard = now
+		l.received = now
 	}
 	if in := p.Bytes + p.WAN + p.LAN; first || in != l.bytes {
 		l.bytes, l.moved = in, now
@@ -279,7 +276,7 @@ func (l *liveness) note(p Progress, sent int64, first bool) {
 	}
 }
 
-// progress says how far the host is.
+// progress returns the state of the host.
 func (a *agent) progress() (p Progress) {
 	if a.job != nil {
 		p = a.job.progress()
@@ -295,7 +292,7 @@ func (a *agent) progress() (p Progress) {
 	return p
 }
 
-// sent returns the payload that went to others, in bytes.
+// sent returns the payload sent to other nodes, in bytes.
 func (a *agent) sent() int64 {
 	if a.node == nil {
 		return 0
@@ -304,7 +301,7 @@ func (a *agent) sent() int64 {
 	return t.WANOut + t.LANOut
 }
 
-// close removes what is not whole, and all that the agent had for itself.
+// close removes an incomplete transfer, and all files of the agent.
 func (a *agent) close() (err error) {
 	if a.job != nil {
 		if !a.settled {
@@ -313,7 +310,7 @@ func (a *agent) close() (err error) {
 		err = a.job.close()
 	}
 	if a.node != nil {
-		_ = a.node.Close() // what it has not flushed is not whole, or was flushed before Done
+		_ = a.node.Close() // complete transfers were flushed before Done
 	}
 	return errors.Join(err, a.server.Close())
 }
@@ -336,10 +333,10 @@ func readMessages(ctx context.Context, stdin io.Reader, messages chan<- *Message
 	close(messages)
 }
 
-// describe returns the text of an error in one line. It names paths as the user does, which are the same on all
-// hosts: homes and temporary folders are not.
+// describe returns the text of an error in one line. It names paths as the user did, since homes and temporary directories differ
+// between hosts.
 func (a *agent) describe(why error) string {
-	names := []string{a.server.Dir, "the temporary folder"}
+	names := []string{a.server.Dir, "the temporary directory"}
 	if path, err := filepath.Abs(a.given.Dest); err == nil {
 		for given := filepath.Clean(a.given.Given); strings.Contains(given, "%"); given = filepath.Dir(given) {
 			names = append(names, path, given)

@@ -103,8 +103,8 @@ func TestInvalidMessages(t *testing.T) {
 		messages string
 		text     string
 	}{
-		"none":         {"", "the caster is gone before it said what to do"},
-		"garbage":      {"put 3 abc\nxyz", "the caster is gone before it said what to do"},
+		"none":         {"", "lost the caster before it sent Start"},
+		"garbage":      {"put 3 abc\nxyz", "lost the caster before it sent Start"},
 		"record first": {`{"record":"AAAA"}`, "message before Start"},
 		"no key":       {`{"start":{}}`, "mob: "},
 		"end first":    {`{"end":{}}`, "the cast was given up"},

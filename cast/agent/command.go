@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// maxLine bounds a line of a command, in bytes. A longer one is reported in parts.
+	// maxLine bounds a line of a command, in bytes. A longer line is reported in parts.
 	maxLine = 4 << 10
-	// outputWait bounds the wait for what holds the output of a command open after its end.
+	// outputWait bounds the wait for processes that keep the output open after the command has exited.
 	outputWait = 2 * time.Second
 )
 
-// exitError says how a command ended.
+// exitError is the failure of a command.
 type exitError struct {
 	status int // 128 plus the number of a signal
 	signal string
@@ -39,14 +39,13 @@ func (e *exitError) Error() string {
 	return text
 }
 
-// command runs a command line with sh, in a process group of its own. What is written to the command
-// is its standard input.
+// command runs a command line with sh in its own process group. Write writes to its standard input.
 type command struct {
 	cmd    *exec.Cmd
-	stdin  *os.File // the end that is written to
+	stdin  *os.File
 	stderr lastLine
-	ended  chan struct{} // closed when it has ended
-	result chan error    // gets how
+	ended  chan struct{} // closed when it has exited
+	result chan error
 }
 
 // startCommand starts a command line. output is called with each line that it prints.
@@ -62,14 +61,14 @@ func startCommand(line string, env []string, output func(string)) (*command, err
 	c.cmd = exec.Command("sh", "-c", line)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = r, stdout, stderr
 	c.cmd.Env = append(os.Environ(), env...)
-	c.cmd.SysProcAttr = groupOfItsOwn()
+	c.cmd.SysProcAttr = newGroup()
 	c.cmd.WaitDelay = outputWait
 	started := make(chan error)
 	go func() {
-		// Linux kills the command when the thread ends that started it.
+		// Linux kills the command when the thread that started it ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		punctual()
+		resetTimerSlack()
 		err := c.cmd.Start()
 		started <- err
 		if err == nil {
@@ -87,14 +86,14 @@ func startCommand(line string, env []string, output func(string)) (*command, err
 	return c, nil
 }
 
-// status is how a command has ended whose Wait returned err.
+// status returns the error of a command after Wait returned err.
 func (c *command) status(err error) error {
 	state := c.cmd.ProcessState
 	if state == nil {
 		return err
 	}
 	if state.Success() {
-		return nil // though something may hold its output open
+		return nil // even if another process keeps its output open
 	}
 	e := &exitError{status: state.ExitCode(), last: c.stderr.text()}
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
@@ -115,7 +114,7 @@ func (c *command) Write(b []byte) (int, error) {
 // over implements [consumer].
 func (c *command) over() <-chan error { return c.result }
 
-// finish implements [consumer]. The command may take long to end.
+// finish implements [consumer].
 func (c *command) finish(ctx context.Context) error {
 	_ = c.stdin.Close()
 	select {
@@ -127,8 +126,8 @@ func (c *command) finish(ctx context.Context) error {
 	}
 }
 
-// kill implements [consumer]. The command, and all that it has started, is killed before it can take
-// the end of what comes for the end of the stream.
+// kill implements [consumer]. It kills the process group before standard input ends, which the command would treat as the end of
+// the stream.
 func (c *command) kill() {
 	select {
 	case <-c.ended:
@@ -162,7 +161,7 @@ func (w *lineWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush ends the last line.
+// flush reports an unfinished last line.
 func (w *lineWriter) flush() {
 	if len(w.rest) > 0 {
 		w.line(string(w.rest))
@@ -170,7 +169,7 @@ func (w *lineWriter) flush() {
 	}
 }
 
-// lastLine keeps the last line that is not blank.
+// lastLine keeps the last nonempty line.
 type lastLine struct {
 	mu   sync.Mutex
 	last string

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// groupOfItsOwn has a command run in a process group of its own.
-func groupOfItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// newGroup runs a command in its own process group.
+func newGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// punctual does nothing: only Linux has timer slack.
-func punctual() {}
+// resetTimerSlack does nothing: only Linux has timer slack.
+func resetTimerSlack() {}
 
-// widen does nothing: the system sizes pipes by itself.
+// widen does nothing.
 func widen(*os.File) {}

@@ -8,14 +8,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// download is the job of a host that gets a file or a folder.
+// download is the [job] for a file or a directory.
 type download struct {
 	place
 	node     *peer.Node
 	link     *proto.Link
-	manifest []byte // nil if it is to be asked for
+	manifest []byte // nil if peers have to be asked for it
 	transfer atomic.Pointer[peer.Transfer]
-	whole    atomic.Bool
+	complete atomic.Bool
 }
 
 func newDownload(n *peer.Node, s *Start) (job, error) {
@@ -41,7 +41,7 @@ func (d *download) run(ctx context.Context) error {
 	if err := t.Flush(ctx); err != nil {
 		return d.explain(err)
 	}
-	d.whole.Store(true)
+	d.complete.Store(true)
 	return nil
 }
 
@@ -56,18 +56,14 @@ func (d *download) progress() (p Progress) {
 		if st.Phase != peer.Checking {
 			p.Bytes = st.Have
 		}
-		p.Overwriting = d.existed && !d.whole.Load()
+		p.Overwriting = d.existed && !d.complete.Load()
 	}
 	return p
 }
 
-// handle implements [job]. A content comes without.
-func (d *download) handle(m *Message) {}
-
-// close implements [job]. What was at the destination before is left, though parts of it may be
-// overwritten.
+// close implements [job]. It leaves existing files, of which parts may be overwritten.
 func (d *download) close() error {
-	if d.whole.Load() {
+	if d.complete.Load() {
 		return nil
 	}
 	var err error

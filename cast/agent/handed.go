@@ -12,17 +12,17 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// handed is the job of a host that gets a short content with its Start message. It has no node.
+// handed is the [job] for a short content in the Start message, without a node.
 type handed struct {
 	place
 	dir      string // of the store
 	manifest *proto.Manifest
 	content  []byte
 	created  atomic.Bool
-	whole    atomic.Bool
+	complete atomic.Bool
 }
 
-// newHanded returns nil if the message does not have all of the content.
+// newHanded returns nil if the message does not contain the content.
 func newHanded(s *Start, dir string) (job, error) {
 	if s.Manifest == nil {
 		return nil, nil
@@ -40,9 +40,6 @@ func newHanded(s *Start, dir string) (job, error) {
 	return h, err
 }
 
-// errOther says that the bytes of a content are not those of its manifest.
-var errOther = errors.New("the content was changed while it was cast")
-
 // run implements [job].
 func (h *handed) run(ctx context.Context) error {
 	st, err := h.create()
@@ -52,15 +49,15 @@ func (h *handed) run(ctx context.Context) error {
 	if err != nil {
 		return h.explain(err)
 	}
-	h.whole.Store(true)
+	h.complete.Store(true)
 	return nil
 }
 
-// create opens the store, with the folders above it.
+// create creates the store and the directories above the destination.
 func (h *handed) create() (*store.Disk, error) {
-	folder := filepath.Dir(h.dest)
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(folder, 0o777); err != nil {
+	dir := filepath.Dir(h.dest)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, err
 		}
 	}
@@ -73,7 +70,7 @@ func (h *handed) create() (*store.Disk, error) {
 	return st, err
 }
 
-// fill writes what is not at the destination, and blocks until all of it is on the disk.
+// fill writes the missing pieces, and blocks until they are on the disk.
 func (h *handed) fill(ctx context.Context, st *store.Disk) error {
 	v := store.NewVerifier(h.manifest)
 	err := store.Audit(ctx, st, v, store.Pieces(st.Doubtful()), func(piece int, is store.Verdict, why error) error {
@@ -94,7 +91,7 @@ func (h *handed) fill(ctx context.Context, st *store.Disk) error {
 		piece, sum := h.content[offset:][:h.manifest.PieceSize(i)], v.NewHash()
 		sum.Write(piece)
 		if !v.Verify(i, sum) {
-			return errOther
+			return errors.New("the content was changed while it was cast")
 		}
 		if _, err := st.WriteAt(piece, offset); err != nil {
 			return err
@@ -108,19 +105,16 @@ func (h *handed) fill(ctx context.Context, st *store.Disk) error {
 
 // progress implements [job].
 func (h *handed) progress() (p Progress) {
-	if h.whole.Load() {
+	if h.complete.Load() {
 		p.Bytes = h.manifest.Length()
 	}
-	p.Overwriting = h.existed && h.created.Load() && !h.whole.Load()
+	p.Overwriting = h.existed && h.created.Load() && !h.complete.Load()
 	return p
 }
 
-// handle implements [job]. A content comes without.
-func (h *handed) handle(m *Message) {}
-
 // close implements [job].
 func (h *handed) close() error {
-	if h.whole.Load() {
+	if h.complete.Load() {
 		return nil
 	}
 	var err error

@@ -7,57 +7,54 @@ type Message struct {
 	Start *Start `json:"start,omitempty"`
 	// Record is a signed record of a stream: see cast/stream.
 	Record []byte `json:"record,omitempty"`
-	// Release says that every host has what the records below this number announce.
+	// Release reports that every host has the records below this number.
 	Release *uint64 `json:"release,omitempty"`
 	// End ends the agent.
 	End *End `json:"end,omitempty"`
 }
 
-// Start says who the agent is and what it does. It comes first, and once.
+// Start configures the agent. It is sent first, and once.
 type Start struct {
-	// Host and Cluster name the host, as the user did.
+	// Host and Cluster are the names given by the user.
 	Host    string `json:"host"`
 	Cluster string `json:"cluster"`
-	// Key is the private key of the node, as libp2p marshals it. Network is the id of the cast's
-	// network, and Grant the certificate of the node, as PEM.
+	// Key is the private key of the node, as marshaled by libp2p. Network is the id of the network of the cast, and Grant the
+	// certificate of the node as PEM.
 	Key     []byte `json:"key,omitempty"`
 	Network string `json:"network,omitempty"`
 	Grant   string `json:"grant,omitempty"`
-	// Caster has the addresses of the caster, with its peer id.
+	// Caster contains the addresses of the caster, with its peer id.
 	Caster []string `json:"caster,omitempty"`
-	// Link is that of the content. It is empty for a stream, whose records are signed with the
-	// private half of Stream, as libp2p marshals public keys.
+	// Link is the link of the content, empty for a stream. Stream is the public key that verifies the records of a stream, as
+	// marshaled by libp2p.
 	Link   string `json:"link,omitempty"`
 	Stream []byte `json:"stream,omitempty"`
-	// Manifest is that of the content, if it is so short that it costs less to send it than to have the
-	// agent ask others for it.
+	// Manifest is the manifest, if it is so short that sending it costs less than a request to peers.
 	Manifest []byte `json:"manifest,omitempty"`
-	// Content is all of a content that is as short: its files, joined in the order of the manifest. Then no
-	// node is started, and Key, Network, Grant and Caster are empty.
+	// Content contains all files of a short content, joined in the order of the manifest. Then no node is started, and Key,
+	// Network, Grant and Caster are empty.
 	Content []byte `json:"content,omitempty"`
 	// Dir reports that the content is a directory.
 	Dir bool `json:"dir,omitempty"`
-	// Dest is the path of the content, relative to the working directory of the agent. With a slash at its
-	// end the content goes into it by its own name, and so does a file if Dest is a directory. A directory
-	// without the slash is Dest itself, also if that exists: a repeated message means the same place. Without
-	// a Dest it is the content's name. Given is the user's text for it, which errors name instead.
-	// Force replaces what is there.
+	// Dest is the path of the content, relative to the working directory of the agent, by default the name of the content. With a
+	// slash at its end the content is put into it, and so is a file if Dest is a directory. A directory without the slash is Dest
+	// itself, even if that exists. Given is the user's text for it, which errors contain. Force replaces existing files.
 	Dest  string `json:"dest,omitempty"`
 	Given string `json:"given,omitempty"`
 	Force bool   `json:"force,omitempty"`
-	// Exec is a command for sh, which gets the content on its standard input, instead of a Dest.
+	// Exec is a command for sh that gets the content on its standard input, instead of Dest.
 	Exec string `json:"exec,omitempty"`
-	// Spool bounds what a stream may keep on the disk, in bytes.
+	// Spool bounds the spool of a stream, in bytes.
 	Spool int64 `json:"spool,omitempty"`
 }
 
 // End ends an agent.
 type End struct {
-	// Error says why the cast was given up. What is not whole is removed.
+	// Error is the reason why the cast was given up. Incomplete transfers are removed.
 	Error string `json:"error,omitempty"`
 }
 
-// Report is what an agent tells the caster. One field is set.
+// Report is a message from an agent to the caster. One field is set.
 type Report struct {
 	Ready    *Ready    `json:"ready,omitempty"`
 	Progress *Progress `json:"progress,omitempty"`
@@ -66,25 +63,25 @@ type Report struct {
 	Failed   *Failed   `json:"failed,omitempty"`
 }
 
-// Ready reports the addresses of the node. An agent sends one, or none if the Start message has the content.
+// Ready reports the addresses of the node. An agent sends it once, or never if the Start message contains the content.
 type Ready struct {
 	Addrs []string `json:"addrs"` // with its peer id
 }
 
-// Progress comes once per second, from the first to the last.
+// Progress is sent once per second.
 type Progress struct {
-	// Bytes is what is verified of the content, or what the consumer of a stream has got.
+	// Bytes is the number of verified bytes of the content, or of bytes written to the consumer of a stream.
 	Bytes int64 `json:"bytes"`
-	// WAN and LAN are the payload that came from other sites and from the own one, in bytes. Rack is
-	// the part of LAN that came from the own cluster, where its name has several parts.
+	// WAN and LAN are the payload received from other sites and from the own site, in bytes. Rack is the part of LAN from the own
+	// cluster, if its name has several parts.
 	WAN  int64 `json:"wan"`
 	LAN  int64 `json:"lan"`
 	Rack int64 `json:"rack,omitempty"`
-	// Held says that the host has what the records below this number announce.
+	// Held reports that the host has the records below this number.
 	Held uint64 `json:"held,omitempty"`
-	// Waiting says what a host without progress waits for, in words.
+	// Waiting is the reason why a host makes no progress.
 	Waiting string `json:"waiting,omitempty"`
-	// Overwriting says that parts of what was at the destination are overwritten, and it is not whole.
+	// Overwriting reports that existing files are partly overwritten.
 	Overwriting bool `json:"overwriting,omitempty"`
 }
 
@@ -93,21 +90,19 @@ type Output struct {
 	Line string `json:"line"`
 }
 
-// Done says that the host has the content and that it is on the disk, or that the command has
-// ended well.
+// Done reports that the content is on the disk of the host, or that the command has exited with status 0.
 type Done struct {
 	Progress
 	// Seconds is the time since the Start message.
 	Seconds float64 `json:"seconds"`
 }
 
-// Failed says that the host will not have the content.
+// Failed reports that the host will not have the content.
 type Failed struct {
 	Progress
 	// Error is one line.
 	Error string `json:"error"`
-	// Exit is the status of the command, 128 plus the number of the signal that killed it. It is 0
-	// if there was none, or it had not ended by itself.
+	// Exit is the exit status of the command, 128 plus the number of a signal, or 0 if it did not exit by itself.
 	Exit    int     `json:"exit,omitempty"`
 	Seconds float64 `json:"seconds"`
 }
@@ -115,10 +110,10 @@ type Failed struct {
 // maxText bounds the texts of reports, in bytes.
 const maxText = 4 << 10
 
-// OneLine returns the text of an error as the one line that messages have.
+// OneLine returns the text of an error in one line.
 func OneLine(err error) string { return Line(err.Error()) }
 
-// Line returns a text as the one line that messages have, of 4 KiB at most.
+// Line returns a text in one line of at most 4 KiB.
 func Line(text string) string {
 	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' })
 	line := strings.Join(lines, "; ")

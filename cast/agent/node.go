@@ -23,18 +23,17 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// Finder makes clients of trackers for a node.
+// Finder returns a client of trackers for a node.
 func Finder(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
-	infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...) // those of a caster, which has made them itself
+	infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...) // the caster made them
 	return tracker.NewClient(h, infos, tracker.ClientConfig{})
 }
 
-// session is how many bytes a session is worth, see [mob.Tuning]: to open one takes both ends a millisecond or
-// two, in which a fast network moves so many.
+// session is the number of bytes that a session is worth, see [mob.Tuning]: a fast network transfers them in the time that both
+// ends need to open one.
 const session = 256 << 10
 
-// Tuning returns the tuning of the nodes of a cast. The length of a content is known from the start, that of a
-// stream is not.
+// Tuning returns the tuning of the nodes of a cast, of a content or a stream.
 func Tuning(content bool) mob.Tuning {
 	t := mob.DefaultTuning()
 	if content {
@@ -43,7 +42,7 @@ func Tuning(content bool) mob.Tuning {
 	return t
 }
 
-// startNode starts the node of an agent, in a folder of its own.
+// startNode starts the node of an agent.
 func (a *agent) startNode(s *Start) (err error) {
 	key, err := crypto.UnmarshalPrivateKey(s.Key)
 	if err != nil {
@@ -75,12 +74,11 @@ func (a *agent) startNode(s *Start) (err error) {
 	return err
 }
 
-// casterWait bounds the wait for a connection with the caster. The fetch that follows goes on trying.
+// casterWait bounds the wait for a connection with the caster. The fetch tries again.
 const casterWait = 2 * time.Second
 
-// meetCaster waits until the node is connected to the caster or ctx ends, whichever of the two can reach the other:
-// one of them may be behind a NAT. A dial of the caster that nobody answers would hold up all that the
-// node wants to ask it.
+// meetCaster waits until the node is connected to the caster or ctx ends. Either may dial the other, as one may be behind a NAT.
+// Later requests would wait for an unanswered dial.
 func (a *agent) meetCaster(ctx context.Context, s *Start) error {
 	caster, err := ParsePeer(s.Caster)
 	if err != nil {
@@ -132,8 +130,8 @@ func ParsePeer(addrs []string) (*libpeer.AddrInfo, error) {
 	return &infos[0], nil
 }
 
-// texts are the text forms of multiaddrs.
-func texts(addrs []ma.Multiaddr) (out []string) {
+// Texts returns the text of multiaddrs.
+func Texts(addrs []ma.Multiaddr) (out []string) {
 	for _, a := range addrs {
 		out = append(out, a.String())
 	}

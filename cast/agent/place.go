@@ -15,13 +15,13 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// place is where a file or a folder goes.
+// place is the destination of a file or a directory.
 type place struct {
 	dest    string // absolute
 	force   bool
 	dir     bool   // the content is a directory
-	existed bool   // something was at dest before
-	parent  string // the topmost folder above dest that is not there yet, or empty
+	existed bool   // dest existed before
+	parent  string // the topmost missing directory above dest, or empty
 }
 
 func newPlace(s *Start, name string) (p place, err error) {
@@ -35,7 +35,7 @@ func newPlace(s *Start, name string) (p place, err error) {
 	return p, nil
 }
 
-// destination returns the absolute path of a content, see [Start.Dest].
+// destination returns the absolute path for [Start.Dest].
 func destination(dest, name string, dir bool) (string, error) {
 	info, err := os.Stat(dest)
 	switch {
@@ -43,14 +43,14 @@ func destination(dest, name string, dir bool) (string, error) {
 		dest = name
 	case strings.HasSuffix(dest, "/") || !dir && err == nil && info.IsDir():
 		if name == "" {
-			return "", fmt.Errorf("%s is a folder: name the file", dest)
+			return "", fmt.Errorf("%s is a directory: name the file", dest)
 		}
 		dest = filepath.Join(dest, name)
 	}
 	return filepath.Abs(dest)
 }
 
-// missing returns the topmost folder on the way to dir that is not there, empty if dir is.
+// missing returns the topmost missing directory on the path of dir, or an empty string.
 func missing(dir string) (top string) {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func missing(dir string) (top string) {
 	}
 }
 
-// removeEmpty removes folders that were made on the way to path, as far as nothing is in them.
+// removeEmpty removes the empty directories above path, up to top.
 func removeEmpty(path, top string) {
 	if top == "" {
 		return
@@ -72,7 +72,7 @@ func removeEmpty(path, top string) {
 	}
 }
 
-// explain puts an error in the words of a cast, of which nothing is kept.
+// explain returns an error with a hint for casts.
 func (p *place) explain(err error) error {
 	var exists *store.ExistsError
 	var room *peer.NoRoomError
@@ -82,27 +82,27 @@ func (p *place) explain(err error) error {
 	case errors.As(err, &exists) && !p.force:
 		return errExists(p.dest)
 	case errors.As(err, &room):
-		return fmt.Errorf("%s needs %s and the disk has less free: make room, or choose another path", p.dest,
-			humanize.Bytes(uint64(room.Need))) // how much less is not the same on all hosts
+		return fmt.Errorf("%s needs %s and the disk has less free: free disk space, or choose another path", p.dest,
+			humanize.Bytes(uint64(room.Need))) // the free space differs between hosts
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return explainWrite(p.dest, err)
 	}
 	return err
 }
 
-// errExists is the error of a destination that is there already.
+// errExists returns the error for an existing destination.
 func errExists(dest string) error {
 	return fmt.Errorf("%s exists already: replace it with --force", dest)
 }
 
-// explainWrite says why a destination could not be written, of which nothing is kept.
+// explainWrite returns the error for a destination that could not be written.
 func explainWrite(dest string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("the disk is full: %s does not fit", dest)
 	}
 	var why syscall.Errno
-	if errors.As(err, &why) { // without the name that the file has till then
+	if errors.As(err, &why) { // without the temporary name
 		err = why
 	}
-	return fmt.Errorf("cannot write %s: %w", dest, err)
+	return fmt.Errorf("write %s: %w", dest, err)
 }

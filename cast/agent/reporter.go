@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// maxOutput bounds the lines of a command that wait for the caster.
+	// maxOutput bounds the queued lines of a command.
 	maxOutput = 64
-	// lastReports bounds how long an agent that ends waits for its last reports to be written.
+	// lastReports bounds the wait for the last reports to be written.
 	lastReports = 2 * time.Second
 )
 
-// reporter writes reports in order. Only the output of a command waits for a caster that does not
-// read; that of everything else is bounded by itself. Its methods may be called from any goroutine.
+// reporter writes reports in order. If the caster does not read, the output of a command blocks; all other reports are few. Its
+// methods may be called from any goroutine.
 type reporter struct {
 	w    io.Writer
-	idle chan struct{} // closed when nothing is written any more
+	idle chan struct{} // closed after the last write
 
 	mu     sync.Mutex
-	change sync.Cond // of what follows
+	change sync.Cond // of the fields below
 	queue  []*Report
 	lines  int // of Output in queue
 	closed bool
@@ -35,8 +35,7 @@ func newReporter(w io.Writer) *reporter {
 	return r
 }
 
-// write writes what is in the queue until close. After an error it drops it: the end of stdin tells
-// the agent that the caster is gone.
+// write writes queued reports until close. After an error it drops them: the agent notices a lost caster by its stdin.
 func (r *reporter) write() {
 	defer close(r.idle)
 	var err error
@@ -62,7 +61,7 @@ func (r *reporter) write() {
 	}
 }
 
-// send queues a report that comes a few times at most.
+// send queues a report.
 func (r *reporter) send(rep *Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +69,7 @@ func (r *reporter) send(rep *Report) {
 	r.change.Broadcast()
 }
 
-// progress queues a Progress, unless one waits there.
+// progress queues a Progress, or replaces the queued one.
 func (r *reporter) progress(p Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,7 +83,7 @@ func (r *reporter) progress(p Progress) {
 	r.change.Broadcast()
 }
 
-// output queues a line of a command. It waits for the caster while many wait there.
+// output queues a line of a command. It blocks while many are queued.
 func (r *reporter) output(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +98,7 @@ func (r *reporter) output(line string) {
 	r.change.Broadcast()
 }
 
-// close waits for what is queued to be written, for a while: a caster that does not read holds
-// nobody.
+// close waits for queued reports to be written, for two seconds at most.
 func (r *reporter) close() {
 	r.mu.Lock()
 	r.closed = true

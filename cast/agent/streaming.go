@@ -14,32 +14,30 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// streaming is the job of a host that gets a stream.
+// streaming is the [job] for a stream.
 type streaming struct {
 	start    *Start
 	receiver *stream.Receiver
 	output   func(line string)
-	whole    atomic.Bool  // the consumer has all of it
-	writing  atomic.Int64 // when the last Write to it began, in nanoseconds since 1970, or 0
+	complete atomic.Bool  // the consumer has the whole stream
+	writing  atomic.Int64 // start of the running Write in nanoseconds since 1970, or 0
 }
 
-// consumer takes the bytes of a stream, in order. After an error of Write it takes no more: if that is
-// errNotRead, over says what comes of it.
+// consumer writes the bytes of a stream, in order. After errNotRead, over returns the outcome.
 type consumer interface {
 	io.Writer
-	// over gets what came of a consumer that does not wait for the end of the stream. It may be nil.
+	// over returns a channel for the outcome of a consumer that may end before the stream, or nil.
 	over() <-chan error
-	// finish ends a stream that is whole, and blocks until its bytes are where they are to be. If ctx
-	// ends before, it is as with kill.
+	// finish ends a complete stream, and blocks until the consumer has processed it. If ctx ends, it is killed.
 	finish(ctx context.Context) error
-	// kill ends a stream that is not, or whose consumer is over.
+	// kill ends an incomplete stream.
 	kill()
 }
 
-// slowWrite is how long a Write may take until a host is said to wait for it.
+// slowWrite is the time after which a Write is reported as the reason for waiting.
 const slowWrite = 2 * time.Second
 
-// timedWriter notes when a Write began that is under way.
+// timedWriter records the start of the running Write.
 type timedWriter struct {
 	io.Writer
 	began *atomic.Int64
@@ -52,7 +50,7 @@ func (w timedWriter) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// errNotRead says that a command does not read what comes any more.
+// errNotRead is returned by Write if the command does not read any more.
 var errNotRead = errors.New("the command does not read")
 
 func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error) {
@@ -81,7 +79,7 @@ func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error
 	return &streaming{start: s, receiver: r, output: out.output}, nil
 }
 
-// run implements [job]. When the consumer is over, the receiver goes on for the neighbours.
+// run implements [job]. When the consumer ends early, the receiver still serves the neighbors.
 func (s *streaming) run(ctx context.Context) error {
 	c, err := s.open()
 	if err != nil {
@@ -95,7 +93,7 @@ func (s *streaming) run(ctx context.Context) error {
 	select {
 	case err = <-received:
 		if err == nil {
-			s.whole.Store(true)
+			s.complete.Store(true)
 			return c.finish(ctx)
 		}
 		if errors.Is(err, errNotRead) {
@@ -132,13 +130,13 @@ func (s *streaming) progress() Progress {
 		p.Waiting = "the disk"
 	case slow:
 		p.Waiting = "the command, which does not read"
-	case s.whole.Load() && s.start.Exec != "":
-		p.Waiting = "the command, which has all of its input"
+	case s.complete.Load() && s.start.Exec != "":
+		p.Waiting = "the command, which has its whole input"
 	}
 	return p
 }
 
-// handle implements [job]. An invalid message fails run.
+// handle handles a Record or a Release. An invalid one fails run.
 func (s *streaming) handle(m *Message) {
 	if m.Release != nil {
 		_ = s.receiver.Release(*m.Release)

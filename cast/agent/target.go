@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// target is the file that a stream goes to. It has another name beside its own until it is whole.
+// target is the destination file of a stream. It has a temporary name in the same directory until it is complete.
 type target struct {
 	file   *os.File
 	dest   string
 	force  bool
-	was    fs.FileInfo // of the file that it replaces, or nil
-	parent string      // the topmost directory that was made for it, or empty
+	was    fs.FileInfo // the file that it replaces, or nil
+	parent string      // the topmost directory that was created for it, or empty
 }
 
-// createTarget creates the file that a stream goes to, see [Start.Dest].
+// createTarget creates the file for [Start.Dest].
 func createTarget(dest string, force bool) (*target, error) {
 	dest, err := destination(dest, "", false)
 	if err != nil {
@@ -29,14 +29,14 @@ func createTarget(dest string, force bool) (*target, error) {
 	info, err := os.Lstat(dest)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is there, and not a regular file", dest)
+		return nil, fmt.Errorf("%s exists and is not a regular file", dest)
 	case err == nil && !force:
 		return nil, errExists(dest)
 	}
 	t := &target{dest: dest, force: force, parent: missing(filepath.Dir(dest))}
 	mode := fs.FileMode(0o644)
 	if err == nil {
-		t.was, mode = info, 0o600 // until it replaces that
+		t.was, mode = info, 0o600 // until it replaces the file
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
 		removeEmpty(dest, t.parent)
@@ -46,7 +46,7 @@ func createTarget(dest string, force bool) (*target, error) {
 	t.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		removeEmpty(dest, t.parent)
-		return nil, fmt.Errorf("cannot create %s: %w", dest, errors.Unwrap(err))
+		return nil, fmt.Errorf("create %s: %w", dest, errors.Unwrap(err))
 	}
 	return t, nil
 }
@@ -63,7 +63,7 @@ func (t *target) Write(b []byte) (int, error) {
 // over implements [consumer].
 func (t *target) over() <-chan error { return nil }
 
-// finish implements [consumer]. It flushes the file, and gives it its name.
+// finish implements [consumer]. It flushes the file and renames it into place.
 func (t *target) finish(context.Context) error {
 	err := t.keepMode()
 	if err == nil {
@@ -78,7 +78,7 @@ func (t *target) finish(context.Context) error {
 		err = explainWrite(t.dest, err)
 	}
 	if err == nil {
-		err = syncFolder(filepath.Dir(t.dest))
+		err = syncDir(filepath.Dir(t.dest))
 	}
 	if err != nil {
 		t.kill()
@@ -86,8 +86,7 @@ func (t *target) finish(context.Context) error {
 	return err
 }
 
-// keepMode gives the file the owner and the mode of the file that it replaces. Only root can give
-// it another owner.
+// keepMode copies the mode and, as root, the owner of the file that it replaces.
 func (t *target) keepMode() error {
 	if t.was == nil {
 		return nil
@@ -100,7 +99,7 @@ func (t *target) keepMode() error {
 	return t.file.Chmod(t.was.Mode().Perm())
 }
 
-// publish gives the file its name. Without force it replaces nothing.
+// publish renames the file into place. Without force it fails if that exists.
 func (t *target) publish() error {
 	if t.force {
 		return os.Rename(t.file.Name(), t.dest)
@@ -126,11 +125,11 @@ func (t *target) kill() {
 	removeEmpty(t.dest, t.parent)
 }
 
-// syncFolder has a new name reach the disk.
-func syncFolder(dir string) error {
+// syncDir flushes the names in a directory.
+func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil // it may be written and not read
+		return nil // a directory may be writable and not readable
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {

@@ -49,7 +49,7 @@ func oddities() []oddity {
 		{name: "fish", make: shell("fish"), leaves: []string{".config", ".local"}}, // of its own
 		{name: "dash", make: shell("dash")},
 		{name: "slow login", bashrc: "sleep 3"},
-		{name: "full disk", make: mounts("mount -t tmpfs -o size=2m tmpfs " + sshd.HomeOnHosts()), fails: "make room"},
+		{name: "full disk", make: mounts("mount -t tmpfs -o size=2m tmpfs " + sshd.HomeOnHosts()), fails: "free disk space"},
 		{name: "home is read-only", make: mounts("mount -o remount,bind,ro " + sshd.HomeOnHosts()), fails: "read-only"},
 		{name: "wrong host key", make: func(t *testing.T, c *sshd.Config) {
 			c.HostKey = filepath.Join(t.TempDir(), "key")
