@@ -15,23 +15,22 @@ import (
 )
 
 const (
-	// lookEvery is the time between two looks at all hosts. What is new of them becomes Events then.
+	// lookEvery is the time between two checks of all hosts, which send Events.
 	lookEvery = 250 * time.Millisecond
-	// silence is how long a host may say nothing before it is given up. Its agent reports every second.
+	// silence is the time without reports after which a host fails. Its agent reports every second.
 	silence = 30 * time.Second
 	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, at
 	// hashRate bytes per second at least.
 	stall    = 5 * time.Minute
 	hashRate = 10 << 20
-	// beat is the time between two signs of life to an agent.
-	beat = 10 * time.Second
+	// keepalive is the time between two keepalives to an agent.
+	keepalive = 10 * time.Second
 	// endWait bounds the wait for an agent to end, before its shell is killed.
 	endWait = 5 * time.Second
 )
 
-// Run casts. It returns when every host is done or has failed, and nothing of the cast is left here or
-// there. The error says why the cast as a whole failed: why single hosts did is in the result. If ctx
-// ends, the hosts are told to give up, and the error is the cause.
+// Run runs a cast. It returns when every host is done or has failed and all temporary files are removed. The error is the reason why
+// the whole cast failed; the result contains the errors of hosts. If ctx ends, the hosts give up, and the error is the cause.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	c, err := newCaster(cfg)
 	if err != nil {
@@ -42,7 +41,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return c.result(), err
 }
 
-// caster is a cast under way.
+// caster is a running cast.
 type caster struct {
 	cfg      Config
 	began    time.Time
@@ -57,15 +56,14 @@ type caster struct {
 	looked  time.Time     // when look was called last
 	moved   time.Time     // the last progress of the source or a host
 
-	settled chan struct{} // gets a token when a host is done or has failed
-	over    chan struct{} // closed when the agents are told to end
-	why     error         // why before all of them were done; constant then
+	settled chan struct{} // receives a token when a host is done or has failed
+	over    chan struct{} // closed when the agents must end
+	why     error         // the reason, nil if all hosts are settled; constant after over
 
-	telling sync.Mutex // of Config.Event
-	told    Source     // guarded by telling
+	events   sync.Mutex // serializes Config.Event
+	reported Source     // the last Event of the source
 }
 
-// newCaster prepares a cast.
 func newCaster(cfg Config) (c *caster, err error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -115,9 +113,8 @@ func newCaster(cfg Config) (c *caster, err error) {
 	return c, nil
 }
 
-// ownCluster names the cluster of the caster, unless the user does: one of its own, so that it sends each byte
-// once to each cluster. If the hosts are all of one cluster, it is of that, too: within a cluster blocks are larger,
-// nobody waits for a turn, nodes have few sessions, and a piece that only the caster has is requested by one host, too.
+// ownCluster returns the cluster of the caster, by default its own, so that it sends each byte once to each cluster. If all hosts
+// are in one cluster, it is that cluster: blocks are larger there, sessions fewer, and nodes wait for no turns.
 func ownCluster(cfg *Config) string {
 	if cfg.Cluster != "" {
 		return cfg.Cluster
@@ -133,7 +130,7 @@ func ownCluster(cfg *Config) string {
 	return name
 }
 
-// run runs all hosts, and returns why they were not done when they were told to end.
+// run runs all hosts until they are settled.
 func (c *caster) run(ctx context.Context) error {
 	working, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,7 +139,7 @@ func (c *caster) run(ctx context.Context) error {
 		all.Go(func() { h.run(working) })
 	}
 	read := make(chan error, 1)
-	var failed error // why the source did
+	var failed error // of the source
 	all.Go(func() {
 		failed = c.source.run(working)
 		read <- failed
@@ -159,19 +156,19 @@ func (c *caster) run(ctx context.Context) error {
 	c.dials.wait()
 	c.look()
 	if c.why == nil && !errors.Is(failed, context.Canceled) {
-		return failed // of which the hosts have heard before this end
+		return failed // which the hosts have received
 	}
 	return c.why
 }
 
-// note notes a phase of a login.
+// note records a phase of a login.
 func (c *caster) note(name, phase string) {
 	if h := c.byName[name]; h != nil {
 		h.enter(Phase(phase))
 	}
 }
 
-// wait waits until every host is done or has failed. It fails if the source does, or ctx ends before.
+// wait waits until every host is done or has failed. It fails if the source fails or ctx ends.
 func (c *caster) wait(ctx context.Context, read <-chan error) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -196,63 +193,65 @@ func (c *caster) wait(ctx context.Context, read <-chan error) error {
 // look fails silent and stalled hosts, releases what all hosts have, and sends Events.
 func (c *caster) look() {
 	now := time.Now()
-	stopped := now.Sub(c.looked) > c.silence/2 // this process was stopped, and has read nothing
+	stopped := now.Sub(c.looked) > c.silence/2 // this process was stopped, and has received no reports
 	c.looked = now
 	s := c.source.state()
-	if stopped || s != c.told {
+	if stopped || s != c.reported {
 		c.moved = now
 	}
 	held := ^uint64(0)
 	for _, h := range c.hosts {
 		if stopped {
-			h.hear()
-		}
-		r := h.now(now)
-		if r.Moved.After(c.moved) {
-			c.moved = r.Moved
+			h.received()
 		}
 		if h.silent(now) {
 			h.giveUp("silent for %.0f s", c.silence)
 		}
-		held = min(held, h.heldNow())
-		if e, changed := h.news(now); changed {
-			c.tell(e)
+		r, changed := h.look(now)
+		if r.Moved.After(c.moved) {
+			c.moved = r.Moved
+		}
+		if !r.settled() {
+			held = min(held, r.Held)
+		}
+		if changed {
+			c.send(Event{Index: h.index, Host: &r})
 		}
 	}
 	c.source.release(held)
-	if s != c.told {
-		c.told = s
-		c.tell(Event{Source: &s})
+	if s != c.reported {
+		c.reported = s
+		c.send(Event{Source: &s})
 	}
 	c.checkStall(now)
 }
 
-// checkStall fails hosts that only report what they reported before, unless another host still makes progress, which
-// they may wait for. A command may take as long as it likes.
+// checkStall fails hosts without progress, unless another host makes progress, for which they may wait. A command may take any
+// time.
 func (c *caster) checkStall(now time.Time) {
-	limit := stall
+	limit, s := stall, c.reported
 	if c.cfg.Force {
-		limit += time.Duration(max(c.told.Length, 0)/hashRate) * time.Second
+		limit += time.Duration(max(s.Length, 0)/hashRate) * time.Second
 	}
 	if c.cfg.Exec != "" || now.Sub(c.moved) <= limit || !c.source.isReady() {
 		return
 	}
 	for _, h := range c.hosts {
-		// A host that has what was read of a stream waits for its source.
-		if r := h.now(now); (r.Phase == Start || r.Phase == Fetching) && (c.told.Length >= 0 || r.Bytes < c.told.Read) {
+		// A host that has all bytes that were read of a stream waits for the source.
+		if r := h.now(now); (r.Phase == Start || r.Phase == Fetching) && (s.Length >= 0 || r.Bytes < s.Read) {
 			h.giveUp("no progress for %.0f s", limit)
 		}
 	}
 }
 
-// tell tells an event.
-func (c *caster) tell(e Event) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
+// send sends an event.
+func (c *caster) send(e Event) {
+	c.events.Lock()
+	defer c.events.Unlock()
 	c.cfg.Event(e)
 }
 
-// result is what became of the cast.
+// result returns the result of the cast.
 func (c *caster) result() *Result {
 	r := &Result{Length: c.source.state().Length, DroppedBits: int(c.source.droppedBits.Load())}
 	for _, h := range c.hosts {

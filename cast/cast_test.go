@@ -262,7 +262,7 @@ func TestStreamToFile(t *testing.T) {
 		}
 	}
 	checkFailed(t, &r.Hosts[2], "out exists already: replace it with --force")
-	checkFailed(t, &r.Hosts[3], "out is a folder: name the file")
+	checkFailed(t, &r.Hosts[3], "out is a directory: name the file")
 	g.checkFile([]byte("mine"), g.home("taken", "out"))
 	if r.Length != int64(len(content)) {
 		t.Errorf("length %d", r.Length)

@@ -8,87 +8,78 @@ import (
 	"github.com/mobgrid/mob/cast/agent"
 )
 
-// Config says what a cast sends, to whom, and how.
+// Config configures a cast.
 type Config struct {
-	// Source is the path of a file or folder, or "-" for a stream, which is read from
-	// Stdin.
+	// Source is the path of a file or directory, or "-" for a stream from Stdin.
 	Source string
 	// Stdin is read when Source is "-".
 	Stdin io.Reader
-	// Hosts are who gets the content: at least one, none twice.
+	// Hosts lists the destination hosts. It must be non-empty and without duplicates.
 	Hosts []Host
-	// Cluster is that of this machine, from which its hosts get the content as from a
-	// neighbour. Empty means one of its own, or the hosts' if they are all of one.
+	// Cluster is the cluster of this machine. The default is the cluster of all hosts if they have the same, else a separate one.
 	Cluster string
 
-	// Dest is the path on each host, after [Host.Expand]; relative paths are within the
-	// home folder of the login. With a slash at its end, or if it is a folder already, the
-	// content goes into it under its own name. Empty means the name of Source, in the home
-	// folder.
+	// Dest is the path on each host, after [Host.Expand], relative to the home directory of the login. With a slash at its end, or
+	// for a file if it is a directory, the content is put into it. The default is the name of Source.
 	Dest string
-	// Exec is a command line for the shell of each host, after [Host.Expand]. It gets the
-	// content on its standard input in place of a file at Dest.
+	// Exec is a command line for sh on each host, after [Host.Expand], that gets the content on its standard input, instead of
+	// Dest.
 	Exec string
-	// Force takes over what is at Dest, in place: only what differs is sent. Without it a host
-	// that has something there fails.
+	// Force replaces existing files at Dest in place: only different pieces are sent. Without it a host with existing files fails.
 	Force bool
 
-	// FollowLinks takes what symbolic links lead to out of Source.
+	// FollowLinks follows symbolic links that lead out of Source.
 	FollowLinks bool
 
-	// Shell is the command that runs a command line on a host, with its arguments: it is
-	// called as Shell... HOST COMMANDLINE.
+	// Shell is the remote shell with its arguments. It is called as Shell... HOST COMMANDLINE.
 	Shell []string
-	// Window is how many logins may be under way at once.
+	// Window bounds the concurrent logins.
 	Window int
 	// Keep leaves the program on the hosts, for the next cast.
 	Keep bool
-	// Spool bounds the bytes of a stream that wait on a disk, at the source and on each
-	// host.
+	// Spool bounds the bytes of a stream on the disk, at the source and on each host.
 	Spool int64
 
-	// Data is where the temporary folder of the cast is made; empty means that of the
-	// system.
+	// Data is the parent of the temporary directory of the cast, by default [os.TempDir].
 	Data string
-	// Log is for what has no place in an Event.
+	// Log receives messages that are not Events.
 	Log *slog.Logger
-	// Event is told what changes, by one goroutine at a time. It must not block. May be nil.
+	// Event is called with each change, by one goroutine at a time. It must not block. It may be nil.
 	Event func(Event)
 }
 
-// Event is something that happened: one of Host, Output and Source is set.
+// Event is a change: one of Host, Output and Source is set.
 type Event struct {
-	// Index is the place in Config.Hosts of the host of Host and Output.
+	// Index is the index in Config.Hosts, of Host and Output.
 	Index int
-	// Host is how the host is now.
+	// Host is the state of the host.
 	Host *HostResult
-	// Output is a line that Exec printed there.
+	// Output is a line printed by Exec.
 	Output *string
-	// Source is how the source is now.
+	// Source is the state of the source.
 	Source *Source
 }
 
-// Source is how far the source of a cast is.
+// Source is the state of the source of a cast.
 type Source struct {
 	// Length is the size in bytes, -1 for a stream that has not ended.
 	Length int64
-	// Read is how many bytes were hashed.
+	// Read is the number of bytes that were hashed.
 	Read int64
 }
 
-// Phase is how far a host is. Phases only move on, in the order below; a host may fail in
-// any.
+// Phase is the phase of a host. Phases follow in the order below; a host may fail in any.
 type Phase string
 
 // The phases of a host.
 const (
-	Waiting  Phase = "waiting"  // for a place in the window
+	Waiting  Phase = "waiting"  // for a login
 	Login    Phase = "login"    // the shell connects
-	Program  Phase = "program"  // mob-agent is looked for, or brought
+	Program  Phase = "program"  // mob-agent is looked up or uploaded
 	Start    Phase = "start"    // its node starts
 	Fetching Phase = "fetching" // the content arrives
-	Done     Phase = "done"     // all is at Dest, or Exec has ended with status 0
-	Failed   Phase = "failed"   // HostResult.Error says why
+	Done     Phase = "done"     // the content is at Dest, or Exec has exited with status 0
+	Failed   Phase = "failed"   // with HostResult.Error
 )
 
 // Progress is the part of a [HostResult] that the host reports.
@@ -111,14 +102,13 @@ type HostResult struct {
 	Error string
 }
 
-// Result is what became of a cast.
+// Result is the result of a cast.
 type Result struct {
-	// Hosts are in the order of Config.Hosts. Each is Done or Failed, unless the cast was
-	// cut short.
+	// Hosts are in the order of Config.Hosts. Each is Done or Failed, unless the cast was interrupted.
 	Hosts []HostResult
-	// Length is the size of the content in bytes, -1 if it is not known.
+	// Length is the size of the content in bytes, -1 if it is unknown.
 	Length int64
-	// DroppedBits counts files and directories that hosts get without their setuid, setgid or sticky bit.
+	// DroppedBits is the number of files and directories whose setuid, setgid or sticky bits were dropped.
 	DroppedBits int
 	// Took is the time from the start of the cast until the last host was done or failed.
 	Took time.Duration

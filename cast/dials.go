@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// dialWait is the time that an agent has to connect by itself, before the caster dials it: long enough for a machine
-	// on which many agents start, and half as long as an agent waits for either.
+	// dialWait is the time for which the caster waits for the agent's connection before it dials: long enough for a machine on which
+	// many agents start, and half of the time for which an agent waits.
 	dialWait = time.Second
 	// dialTimeout bounds a dial of an agent.
 	dialTimeout = 15 * time.Second
@@ -21,11 +21,11 @@ const (
 	maxDials = 64
 )
 
-// dials are the connections that a caster opens to agents. Its methods may be called from any goroutine.
+// dials dials agents. Its methods may be called from any goroutine.
 type dials struct {
 	connect func(context.Context, libpeer.AddrInfo) error // does nothing if the peer is connected
 	log     *slog.Logger
-	slots   chan struct{} // a place for each dial
+	slots   chan struct{} // a token for each dial
 	all     sync.WaitGroup
 }
 
@@ -33,15 +33,13 @@ func newDials(connect func(context.Context, libpeer.AddrInfo) error, log *slog.L
 	return &dials{connect: connect, log: log, slots: make(chan struct{}, maxDials)}
 }
 
-// start connects to an agent at the addresses that it reports, unless it has connected by itself: this
-// machine may be behind a NAT. It does not wait for that.
+// start dials an agent at its reported addresses in the background, unless it connects itself: this machine may be behind a NAT.
 func (d *dials) start(ctx context.Context, addrs []string) {
 	if peer, err := agent.ParsePeer(addrs); err == nil {
 		d.all.Go(func() { d.dial(ctx, *peer) })
 	}
 }
 
-// dial is start for one agent. It returns when it has connected or failed.
 func (d *dials) dial(ctx context.Context, agent libpeer.AddrInfo) {
 	select {
 	case <-time.After(dialWait):
@@ -61,5 +59,5 @@ func (d *dials) dial(ctx context.Context, agent libpeer.AddrInfo) {
 	}
 }
 
-// wait waits for the end of all dials. Their contexts have ended.
+// wait waits for all dials.
 func (d *dials) wait() { d.all.Wait() }

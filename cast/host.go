@@ -16,20 +16,19 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// host is one of those that get the content.
+// host is a destination host of a cast.
 type host struct {
 	caster     *caster
 	index      int
-	dest, exec string // of this host
-	ready      bool   // it has sent a Ready; of the goroutine of read
+	dest, exec string // after Expand
+	ready      bool   // a Ready was received; of the goroutine of read
 
-	mu      sync.Mutex
-	is      HostResult // but Took, which news and now fill in
-	took    time.Duration
-	changed bool // since news was called
-	heard   time.Time
-	moved   int64           // the most bytes that it reported, of the content and of traffic
-	process *launch.Process // nil before it runs
+	mu       sync.Mutex
+	is       HostResult // Took is set by settle
+	changed  bool       // since the last call of look
+	lastSeen time.Time
+	moved    int64           // the most bytes that it reported, of the content and of traffic
+	process  *launch.Process // nil before it runs
 }
 
 func newHost(c *caster, index int) (*host, error) {
@@ -49,7 +48,7 @@ func (h *host) run(ctx context.Context) {
 		return
 	}
 	h.mu.Lock()
-	h.process, h.heard = p, time.Now()
+	h.process, h.lastSeen = p, time.Now()
 	h.mu.Unlock()
 	ended := make(chan struct{})
 	go func() {
@@ -71,7 +70,7 @@ func (h *host) run(ctx context.Context) {
 	}
 }
 
-// end tells the agent to end.
+// end sends End to the agent.
 func (h *host) end(p *launch.Process) error {
 	end := new(agent.End)
 	if why := h.caster.why; why != nil {
@@ -82,14 +81,13 @@ func (h *host) end(p *launch.Process) error {
 	return err
 }
 
-// errEnded says that the agent has ended before it was told to.
-var errEnded = errors.New("the agent has ended")
+var errExited = errors.New("the agent has exited")
 
-// sendMessages sends the agent its messages until the cast is over or the agent has ended.
+// sendMessages sends the messages for the agent until the cast is over or the agent has exited.
 func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan struct{}) error {
 	s := h.caster.source
-	signs := time.NewTicker(beat)
-	defer signs.Stop()
+	tick := time.NewTicker(keepalive)
+	defer tick.Stop()
 	ready := s.ready
 	var next, released uint64
 	var changed <-chan struct{}
@@ -124,19 +122,19 @@ func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan
 			}
 			h.enter(Start)
 		case <-changed:
-		case <-signs.C:
+		case <-tick.C:
 			if err := p.Send(&agent.Message{}); err != nil {
 				return err
 			}
 		case <-h.caster.over:
 			return nil
 		case <-ended:
-			return errEnded
+			return errExited
 		}
 	}
 }
 
-// start makes the Start message.
+// start returns the Start message.
 func (h *host) start() (*agent.Start, error) {
 	c := h.caster
 	s := &agent.Start{
@@ -155,7 +153,7 @@ func (h *host) start() (*agent.Start, error) {
 	return s, h.admit(s)
 }
 
-// admit makes the agent a member, with a key for it alone.
+// admit makes the agent a member with its own key.
 func (h *host) admit(s *agent.Start) error {
 	n := h.caster.node
 	key, grant, err := n.admit(h.is.Cluster, membership.DefaultRoles)
@@ -168,7 +166,7 @@ func (h *host) admit(s *agent.Start) error {
 	return err
 }
 
-// read reads the reports of the agent, until it has ended. An agent with a report that none would send is killed.
+// read handles the reports of the agent until it has exited. An agent that sends an invalid report is killed.
 func (h *host) read(ctx context.Context, p *launch.Process) {
 	var invalid error
 	for {
@@ -189,12 +187,12 @@ func (h *host) read(ctx context.Context, p *launch.Process) {
 		h.fail(ctx, errors.New(line))
 		return
 	}
-	h.fail(ctx, errEnded)
+	h.fail(ctx, errExited)
 }
 
-// take handles a report. It fails if no agent sends such a report.
+// take handles a report. It fails if the report is invalid.
 func (h *host) take(ctx context.Context, r *agent.Report) error {
-	h.hear()
+	h.received()
 	switch {
 	case r.Ready != nil && h.ready:
 		return errors.New("the host sent a second Ready report")
@@ -207,7 +205,7 @@ func (h *host) take(ctx context.Context, r *agent.Report) error {
 	case r.Progress != nil:
 		h.progress(*r.Progress)
 	case r.Output != nil:
-		h.caster.tell(Event{Index: h.index, Output: &r.Output.Line})
+		h.caster.send(Event{Index: h.index, Output: &r.Output.Line})
 	case r.Done != nil:
 		h.progress(r.Done.Progress)
 		h.settle(Done, "", 0)
@@ -218,11 +216,11 @@ func (h *host) take(ctx context.Context, r *agent.Report) error {
 	return nil
 }
 
-// hear notes that the host is there.
-func (h *host) hear() {
+// received records the time of a report.
+func (h *host) received() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.heard = time.Now()
+	h.lastSeen = time.Now()
 }
 
 // progress records a report of the host.
@@ -249,7 +247,7 @@ func (h *host) progress(p Progress) {
 	h.is.Progress, h.changed = p, true
 }
 
-// enter notes a phase. Phases only move on.
+// enter records a phase.
 func (h *host) enter(p Phase) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -258,14 +256,14 @@ func (h *host) enter(p Phase) {
 	}
 }
 
-// fail notes that the host failed, unless that is because the cast is over.
+// fail records that the host failed, unless the cast is over.
 func (h *host) fail(ctx context.Context, why error) {
 	if ctx.Err() == nil {
 		h.settle(Failed, agent.OneLine(why), 0)
 	}
 }
 
-// settle notes what came of the host, once.
+// settle records the outcome of the host, once.
 func (h *host) settle(p Phase, why string, exit int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -277,8 +275,8 @@ func (h *host) settle(p Phase, why string, exit int) {
 	if h.exec != "" && (p == Done || exit != 0) {
 		h.is.Exit = &exit
 	}
-	h.took, h.changed = time.Since(h.caster.began), true
-	h.caster.settled <- struct{}{} // has room for all
+	h.is.Took, h.changed = time.Since(h.caster.began), true
+	h.caster.settled <- struct{}{} // has capacity for all hosts
 }
 
 // settled reports whether the host is done or has failed.
@@ -288,7 +286,7 @@ func (r *HostResult) settled() bool { return r.Phase == Done || r.Phase == Faile
 func (h *host) silent(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.process != nil && !h.is.settled() && now.Sub(h.heard) > h.caster.silence
+	return h.process != nil && !h.is.settled() && now.Sub(h.lastSeen) > h.caster.silence
 }
 
 // giveUp fails the host and kills its agent. The reason has a place for a time.
@@ -302,34 +300,19 @@ func (h *host) giveUp(reason string, after time.Duration) {
 	}
 }
 
-// heldNow returns the number below which the host needs no records any more.
-func (h *host) heldNow() uint64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.is.settled() {
-		return ^uint64(0)
-	}
-	return h.is.Held
-}
-
-// news returns how the host is, if that has changed since the last call.
-func (h *host) news(now time.Time) (e Event, changed bool) {
+// look returns the state of the host, and reports whether it has changed since the last call.
+func (h *host) look(now time.Time) (r HostResult, changed bool) {
 	h.mu.Lock()
 	changed, h.changed = h.changed, false
 	h.mu.Unlock()
-	if !changed {
-		return Event{}, false
-	}
-	r := h.now(now)
-	return Event{Index: h.index, Host: &r}, true
+	return h.now(now), changed
 }
 
-// now returns how the host is.
+// now returns the state of the host.
 func (h *host) now(at time.Time) HostResult {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r := h.is
-	r.Took = h.took
 	if !r.settled() {
 		r.Took = at.Sub(h.caster.began)
 	}

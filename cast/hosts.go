@@ -11,22 +11,22 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// DefaultCluster is the cluster of hosts for which none is named.
+// DefaultCluster is the cluster of hosts without a named one.
 const DefaultCluster = "default"
 
-// maxHostFile bounds the bytes of a list of hosts.
+// maxHostFile bounds a list of hosts, in bytes.
 const maxHostFile = 64 << 20
 
 // Host is a receiver of a cast.
 type Host struct {
-	// Name is what the remote shell takes.
+	// Name is the argument of the remote shell.
 	Name string
-	// Cluster is the name of its cluster.
+	// Cluster is the name of the cluster.
 	Cluster string
 }
 
-// Expand replaces %h in a text by the host's name, %c by its cluster's, and %% by a percent
-// sign. Anything else after a percent sign is an error.
+// Expand replaces %h in a text by the name of the host, %c by its cluster, and %% by a percent sign. Other characters after a
+// percent sign are an error.
 func (h Host) Expand(text string) (string, error) {
 	var b strings.Builder
 	for rest := text; ; {
@@ -53,15 +53,14 @@ func (h Host) Expand(text string) (string, error) {
 	}
 }
 
-// Hosts returns the hosts that the specs name, in their order. Each is [CLUSTER=] and one of
+// Hosts returns the hosts of the specs in order. A spec is [CLUSTER=] and one of
 //
 //	HOSTSET  a set, see package hostset
-//	@FILE    a file of lines "HOSTSET [CLUSTER]", in which # begins a comment
+//	@FILE    a file of lines "HOSTSET [CLUSTER]" with # comments
 //	-        such lines from stdin
 //	slurm    the nodes of the Slurm job: $SLURM_JOB_NODELIST
 //
-// A host of which no cluster is named is in [DefaultCluster]. A spec without any host, or a
-// host in two places, is an error.
+// Hosts without a cluster are in [DefaultCluster]. A spec without hosts, or a duplicate host, is an error.
 func Hosts(specs []string, env func(string) string, stdin io.Reader) ([]Host, error) {
 	l := &hostList{where: map[string]string{}}
 	for _, spec := range specs {
@@ -75,11 +74,11 @@ func Hosts(specs []string, env func(string) string, stdin io.Reader) ([]Host, er
 	return l.hosts, nil
 }
 
-// hostList is the hosts of some specs.
+// hostList collects hosts.
 type hostList struct {
 	hosts []Host
-	where map[string]string // the spec or line that named a host
-	stdin bool              // was read
+	where map[string]string // the spec or line of a host
+	stdin bool              // standard input was read
 }
 
 func (l *hostList) addSpec(spec string, env func(string) string, stdin io.Reader) error {
@@ -112,7 +111,7 @@ func (l *hostList) addSpec(spec string, env func(string) string, stdin io.Reader
 	return l.add(text, cluster, spec)
 }
 
-// addLines adds the hosts of a file. Those of lines without a cluster are of the given one.
+// addLines adds the hosts of a file. The cluster is that of lines without one.
 func (l *hostList) addLines(r io.Reader, name, cluster string) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxHostFile+1))
 	if err != nil {
@@ -149,7 +148,7 @@ func (l *hostList) addLines(r io.Reader, name, cluster string) error {
 	return nil
 }
 
-// add adds the hosts of a set. at names the spec or line that has it.
+// add adds the hosts of a set in a spec or line.
 func (l *hostList) add(text, cluster, at string) error {
 	names, err := hostset.Parse(text)
 	switch {

@@ -19,8 +19,8 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// node is the node of the caster, with the tracker of the cast, in a temporary folder. It makes a network
-// for the cast alone, and admits the agents to it.
+// node is the node and the tracker of the caster, in a temporary directory. It creates a network for the cast, and admits the
+// agents.
 type node struct {
 	*peer.Node
 	dir     string
@@ -28,8 +28,7 @@ type node struct {
 	tracker *tracker.Server
 }
 
-// startNode starts the node in a new folder below data, or in that of the system for temporary files.
-// content says that it seeds one, and not a stream.
+// startNode starts the node in a new directory below data, by default [os.TempDir]. content distinguishes a content from a stream.
 func startNode(data, cluster string, content bool, log *slog.Logger) (n *node, err error) {
 	n = new(node)
 	defer func() {
@@ -67,8 +66,8 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (n *node, e
 	return n, nil
 }
 
-// admit makes a key, and its certificate. That is valid for as long as certificates can be, since the
-// clocks of hosts may be wrong: the network ends with the cast.
+// admit creates a key and its certificate. Clocks of hosts may be wrong, so the certificate is always valid; the network ends with
+// the cast.
 func (n *node) admit(cluster string, roles membership.Roles) (crypto.PrivKey, *membership.Grant, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -88,10 +87,10 @@ func (n *node) admit(cluster string, roles membership.Roles) (crypto.PrivKey, *m
 	return key, grant, err
 }
 
-// close ends the node and removes its folder.
+// close closes the node and removes its directory.
 func (n *node) close() (err error) {
 	if n.Node != nil {
-		_ = n.Node.Close() // nothing of it outlasts the cast
+		_ = n.Node.Close() // its state is removed
 	}
 	if n.tracker != nil {
 		err = n.tracker.Close()

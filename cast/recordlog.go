@@ -2,13 +2,12 @@ package cast
 
 import "sync"
 
-// recordLog has the records of a stream that not every host has. Its methods may be called from any
-// goroutine.
+// recordLog contains the records of a stream that some host does not have. Its methods may be called from any goroutine.
 type recordLog struct {
 	mu      sync.Mutex
-	first   uint64 // number of records[0]: all hosts have what those below announce
+	first   uint64 // number of records[0]: all hosts have the records below
 	records [][]byte
-	changed chan struct{} // closed with the next change; nil if nobody waits
+	changed chan struct{} // closed with the next change; nil without a waiter
 }
 
 // add adds the next record.
@@ -19,9 +18,8 @@ func (l *recordLog) add(record []byte) {
 	l.wake()
 }
 
-// release drops the records below a number, and returns the first that is left. It reports whether that
-// is news.
-func (l *recordLog) release(n uint64) (first uint64, news bool) {
+// release drops the records below a number, and returns the number of the first remaining one. It reports whether it dropped any.
+func (l *recordLog) release(n uint64) (first uint64, dropped bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n = min(n, l.first+uint64(len(l.records)))
@@ -34,7 +32,7 @@ func (l *recordLog) release(n uint64) (first uint64, news bool) {
 	return n, true
 }
 
-// wake wakes those who wait for a change. The caller has the lock.
+// wake closes changed. The caller holds the lock.
 func (l *recordLog) wake() {
 	if l.changed != nil {
 		close(l.changed)
@@ -42,8 +40,8 @@ func (l *recordLog) wake() {
 	}
 }
 
-// from returns the records from a number on, the first that was not released, and what is closed with
-// the next change.
+// from returns the records from a number on, the number of the first remaining record, and a channel that is closed with the next
+// change.
 func (l *recordLog) from(n uint64) (records [][]byte, first uint64, changed <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

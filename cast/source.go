@@ -21,7 +21,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// source is what is cast: a content, or a stream.
+// source is the source of a cast: a content or a stream.
 type source struct {
 	node   *node
 	path   string // of a content
@@ -29,32 +29,30 @@ type source struct {
 	dir    bool   // the content is a directory
 
 	stream io.Reader // nil for a content
-	file   *os.File  // that is streamed, if any
+	file   *os.File  // the streamed file, if any
 	sender *stream.Sender
-	key    []byte // with which the records are verified
-	// records are those of a stream. A content has none.
+	key    []byte // verifies the records
+	// records are the records of a stream.
 	records recordLog
 
-	// ready is closed when agents can be told what to get. What follows is constant then.
+	// ready is closed when Start messages can be sent. The fields below are constant then.
 	ready    chan struct{}
 	link     string
 	manifest []byte      // nil if it is long
 	content  []byte      // nil unless handed
-	handed   atomic.Bool // the Start messages have all of the content
+	handed   atomic.Bool // the Start messages contain the content
 
 	length, read atomic.Int64 // see [Source]
 	droppedBits  atomic.Int64 // see [Result]
 }
 
-// maxManifest bounds a manifest in a Start message, in bytes, and a content with its manifest. The handshakes of an
-// agent that asks for it cost about as many; a longer one enters each cluster once.
+// maxManifest bounds a manifest in a Start message, in bytes, and a content with its manifest. The handshakes for a request cost
+// about as many. A longer one enters each cluster once.
 const maxManifest = 16 << 10
 
-// streams reports whether the source is a stream. A command reads its standard input from the begin to the
-// end: for that a file is one, too.
+// streams reports whether the source is a stream: standard input, or a file for a command.
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
-// newSource returns the source of a cast.
 func newSource(cfg *Config, n *node) (*source, error) {
 	s := &source{node: n, path: cfg.Source, follow: cfg.FollowLinks, ready: make(chan struct{})}
 	s.length.Store(-1)
@@ -69,7 +67,7 @@ func newSource(cfg *Config, n *node) (*source, error) {
 		s.stream, s.file = f, f
 		if info, err := f.Stat(); err == nil && info.IsDir() {
 			_ = f.Close()
-			return nil, fmt.Errorf("%s is a folder: a command can only get a file", cfg.Source)
+			return nil, fmt.Errorf("%s is a directory: a command can only get a file", cfg.Source)
 		} else if err == nil && info.Mode().IsRegular() {
 			s.length.Store(info.Size())
 		}
@@ -81,7 +79,7 @@ func newSource(cfg *Config, n *node) (*source, error) {
 	return s, s.startStream(cfg)
 }
 
-// startStream makes the sender of a stream, with a key of its own.
+// startStream starts the sender of a stream with a new key.
 func (s *source) startStream(cfg *Config) error {
 	private, public, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -101,7 +99,7 @@ func (s *source) startStream(cfg *Config) error {
 	return err
 }
 
-// run reads the source. It returns when a stream has ended, or the source has failed, or ctx ends.
+// run reads the source. It returns when a stream or ctx ends, or the source fails.
 func (s *source) run(ctx context.Context) error {
 	if s.stream == nil {
 		return s.seed(ctx)
@@ -113,8 +111,7 @@ func (s *source) run(ctx context.Context) error {
 	return err
 }
 
-// seed hashes a content, and serves it. It fails if that changes meanwhile: then nobody can have all of
-// it.
+// seed hashes a content, and serves it until ctx ends. It fails if the content changes.
 func (s *source) seed(ctx context.Context) error {
 	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{FollowLinks: s.follow, Progress: func(done, total int64) {
 		s.read.Store(done)
@@ -155,7 +152,6 @@ func (s *source) seed(ctx context.Context) error {
 	}
 }
 
-// readAll reads a content.
 func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	var fsys vfs.FS = vfs.OS{}
 	if s.follow {
@@ -170,7 +166,7 @@ func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	return b, errors.Join(err, st.Close())
 }
 
-// fill says in a Start message what to get. The source is ready.
+// fill adds the source to a Start message. The source is ready.
 func (s *source) fill(o *agent.Start) {
 	o.Link, o.Manifest, o.Content, o.Dir, o.Stream = s.link, s.manifest, s.content, s.dir, s.key
 }
@@ -185,7 +181,7 @@ func (s *source) isReady() bool {
 	}
 }
 
-// release says that all hosts that are not done have what the records of a stream below this number announce.
+// release reports that all unsettled hosts have the records of a stream below a number.
 func (s *source) release(n uint64) {
 	if s.sender == nil {
 		return
@@ -195,10 +191,10 @@ func (s *source) release(n uint64) {
 	}
 }
 
-// state says how far the source is.
+// state returns the state of the source.
 func (s *source) state() Source { return Source{Length: s.length.Load(), Read: s.read.Load()} }
 
-// countingReader counts what is read of a stream.
+// countingReader counts the bytes of a stream.
 type countingReader struct{ *source }
 
 // Read implements [io.Reader].
