@@ -37,7 +37,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestEmptyFile casts a file without bytes, to a folder that is made.
+// TestEmptyFile casts an empty file to a new directory.
 func TestEmptyFile(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a")
@@ -71,37 +71,37 @@ func TestShortContent(t *testing.T) {
 	}
 }
 
-// TestFolder casts a folder with links, modes and times.
-func TestFolder(t *testing.T) {
+// TestDirectory casts a directory with links, modes and times.
+func TestDirectory(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b")
 	src := filepath.Join(t.TempDir(), "tree")
-	must(t, os.MkdirAll(filepath.Join(src, "sub folder"), 0o755))
+	must(t, os.MkdirAll(filepath.Join(src, "sub dir"), 0o755))
 	content := randomBytes(300_000)
-	must(t, os.WriteFile(filepath.Join(src, "sub folder", "run"), content, 0o755))
+	must(t, os.WriteFile(filepath.Join(src, "sub dir", "run"), content, 0o755))
 	must(t, os.WriteFile(filepath.Join(src, "none"), nil, 0o600))
-	must(t, os.Symlink("sub folder/run", filepath.Join(src, "link")))
+	must(t, os.Symlink("sub dir/run", filepath.Join(src, "link")))
 	then := time.Unix(1_600_000_000, 0)
-	must(t, os.Chtimes(filepath.Join(src, "sub folder", "run"), then, then))
+	must(t, os.Chtimes(filepath.Join(src, "sub dir", "run"), then, then))
 	cfg := g.config(src, "a", "b")
 	cfg.Dest = "copy of %h"
 	g.mustCast(cfg)
 	for _, name := range []string{"a", "b"} {
 		copied := g.home(name, "copy of "+name)
-		g.checkFile(content, filepath.Join(copied, "sub folder", "run"))
-		info, err := os.Stat(filepath.Join(copied, "sub folder", "run"))
+		g.checkFile(content, filepath.Join(copied, "sub dir", "run"))
+		info, err := os.Stat(filepath.Join(copied, "sub dir", "run"))
 		must(t, err)
 		if info.Mode().Perm() != 0o755 || !info.ModTime().Equal(then) {
 			t.Errorf("mode %v, time %v", info.Mode(), info.ModTime())
 		}
-		if to, err := os.Readlink(filepath.Join(copied, "link")); err != nil || to != "sub folder/run" {
+		if to, err := os.Readlink(filepath.Join(copied, "link")); err != nil || to != "sub dir/run" {
 			t.Errorf("link to %q, %v", to, err)
 		}
 		g.checkFile(nil, filepath.Join(copied, "none"))
 	}
 }
 
-// TestDestination puts a content where cp would put it, and replaces nothing without Force.
+// TestDestination checks that the destination is that of cp, and replaces nothing without Force.
 func TestDestination(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "absent", "file", "folder", "readonly")
@@ -167,7 +167,7 @@ func TestDirToExistingDestination(t *testing.T) {
 	}
 }
 
-// TestSameWords has hosts fail for the same reason, in folders of different names: they say the same.
+// TestSameWords checks that hosts that fail for the same reason in different directories report the same text.
 func TestSameWords(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b", "c")
@@ -198,8 +198,8 @@ func TestSameWords(t *testing.T) {
 	}
 }
 
-// TestNotAFolder fails on a host on which the way to the destination is no folder.
-func TestNotAFolder(t *testing.T) {
+// TestNotADirectory fails on a host on which the way to the destination is a file.
+func TestNotADirectory(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "good", "bad")
 	path, content := randomFile(t, "src", 70_000)
@@ -230,7 +230,7 @@ func TestUnreachable(t *testing.T) {
 	g.checkFile(content, g.home("good", "src"))
 }
 
-// TestNoSource fails before anybody logs in.
+// TestNoSource checks that a cast without a source fails before any login.
 func TestNoSource(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a")
@@ -279,7 +279,7 @@ func TestStreamToFile(t *testing.T) {
 	}
 }
 
-// TestCommand has commands take a stream: some of them fail, stop reading, or start late.
+// TestCommand casts a stream to commands: some of them fail, stop reading, or start late.
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "good", "fails", "short", "deaf", "killed")
@@ -316,7 +316,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestSlowCommand has a command that goes on when its host is said to wait for it.
+// TestSlowCommand runs a command that continues when its host reports that it waits for it.
 func TestSlowCommand(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a")
@@ -338,13 +338,13 @@ func TestSlowCommand(t *testing.T) {
 		}
 		g.mustCast(cfg)
 		if !said {
-			t.Errorf("nobody said that it waits for %s", want)
+			t.Errorf("no host waits for %s", want)
 		}
 		must(t, errors.Join(os.Remove(g.home("a", "read")), os.Remove(g.home("a", "end"))))
 	}
 }
 
-// TestFileToCommand has a command take a file, with its length known.
+// TestFileToCommand casts a file to a command, with its length known.
 func TestFileToCommand(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b")
@@ -375,7 +375,7 @@ func (f failingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestFailingSource has a source fail in the middle: no command may take that for the end.
+// TestFailingSource checks a source that fails midway: no command may treat that as the end.
 func TestFailingSource(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b")
@@ -405,16 +405,16 @@ func TestFailingSource(t *testing.T) {
 			if exec == "" {
 				g.checkEmpty(g.home(name))
 			} else if !exists(g.home(name, "part")) || exists(g.home(name, "complete")) {
-				t.Errorf("%s: the command was told that all is there", name)
+				t.Errorf("%s: the command saw the end of the stream", name)
 			}
 		}
 	}
 }
 
-// TestChangedSource has a file change while it is cast: nobody can have it then, and nobody waits for it.
+// TestChangedSource checks that a cast of a file that changes fails.
 func TestChangedSource(t *testing.T) {
 	if testing.Short() {
-		t.Skip("waits until a piece was complained of")
+		t.Skip("waits until a piece was reported as bad")
 	}
 	t.Parallel()
 	g := newGrid(t, "a", "b")
@@ -437,7 +437,7 @@ func TestChangedSource(t *testing.T) {
 	g.checkClean()
 }
 
-// TestInterrupted ends a cast in the middle.
+// TestInterrupted interrupts a cast.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b")

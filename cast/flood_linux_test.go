@@ -14,7 +14,7 @@ import (
 	"github.com/mobgrid/mob/cast/launch"
 )
 
-// floodTime is the time for which TestFlood floods a caster.
+// floodTime is the duration of the flood in TestFlood.
 var floodTime = flag.Duration("flood", 5*time.Second, "how long TestFlood floods a caster")
 
 // maxFloodCost bounds the memory in bytes that 100 flooding hosts may cost the caster.

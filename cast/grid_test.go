@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// grid is hosts of which each is a folder of this machine: with a home, and a folder for temporary files.
+// grid contains hosts, each a directory of this machine with a home and a directory for temporary files.
 type grid struct {
 	t     testing.TB
 	root  string
@@ -23,7 +23,7 @@ type grid struct {
 	tmp   string // of the caster
 }
 
-// rsh stands for ssh.
+// rsh replaces ssh.
 const rsh = `#!/bin/sh
 root=$(dirname "$0"); host=$1
 cd "$root/$host/home" 2>/dev/null || { echo "ssh: Could not resolve hostname $host: Name or service not known" >&2; exit 255; }
@@ -93,7 +93,7 @@ func (g *grid) mustCast(cfg Config) *Result {
 	return r
 }
 
-// checkClean checks that there is nothing in any folder for temporary files.
+// checkClean checks that all directories for temporary files are empty.
 func (g *grid) checkClean() {
 	g.t.Helper()
 	left, err := filepath.Glob(filepath.Join(g.root, "*", "tmp", "*"))
@@ -115,7 +115,7 @@ func (g *grid) checkFile(want []byte, path string) {
 	}
 }
 
-// checkEmpty checks that there is nothing in a folder.
+// checkEmpty checks that a directory is empty.
 func (g *grid) checkEmpty(dir string) {
 	g.t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -133,7 +133,7 @@ func checkFailed(t testing.TB, r *HostResult, text string) {
 	}
 }
 
-// randomFile makes a file in a folder of its own, and returns its path and bytes.
+// randomFile creates a file in a new directory, and returns its path and bytes.
 func randomFile(t testing.TB, name string, size int) (path string, content []byte) {
 	t.Helper()
 	content = randomBytes(size)

@@ -53,7 +53,7 @@ func TestHostsErrors(t *testing.T) {
 	write("bad", "n1\nn[2-x]\n")
 	write("cluster", "n1 ly=on\n")
 	write("words", "n1 lyon tokyo\n")
-	write("empty", "# nobody\n\n")
+	write("empty", "# no host\n\n")
 	write("twice", "n1\nn[3-5]\nn4 lyon\n")
 	for specs, want := range map[string]string{
 		"":              "no hosts are named",
@@ -124,7 +124,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestOwnCluster has the caster be of the cluster that the user names, that of all hosts, or one of its own.
+// TestOwnCluster checks the cluster of the caster: the given one, the one of all hosts, or a separate one.
 func TestOwnCluster(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -61,7 +61,7 @@ func (g *grid) signal(name string, s syscall.Signal) {
 	}
 }
 
-// await waits for something that no event tells of.
+// await waits for a condition without an event.
 func await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(5 * time.Millisecond) {
@@ -71,7 +71,7 @@ func await(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// phases tells when hosts are in a phase.
+// phases waits for phases of hosts.
 type phases struct {
 	mu   sync.Mutex
 	cond sync.Cond
@@ -104,7 +104,7 @@ func (p *phases) await(want Phase, hosts ...int) {
 	}
 }
 
-// TestAgentsKilled has agents die before, in and after a transfer. The others do not mind.
+// TestAgentsKilled kills agents before, during and after a transfer. The other hosts get the stream.
 func TestAgentsKilled(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "good", "before", "in", "after", "other")
@@ -143,7 +143,7 @@ func TestAgentsKilled(t *testing.T) {
 	}
 }
 
-// TestAgentKilledOfFile has an agent die while it fetches a file, of which it leaves a part.
+// TestAgentKilledOfFile kills an agent while it fetches a file, which leaves a part of it.
 func TestAgentKilledOfFile(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b", "c")
@@ -263,7 +263,7 @@ func TestStoppedAgent(t *testing.T) {
 	await(t, "its cleanup", func() bool { return !exists(g.home("hangs", "src")) })
 }
 
-// castingProcess is a caster in a process of its own.
+// castingProcess is a caster in a separate process.
 type castingProcess struct {
 	*exec.Cmd
 	stderr bytes.Buffer
@@ -271,7 +271,7 @@ type castingProcess struct {
 	said   map[string]bool
 }
 
-// startCaster starts a cast in a process of its own. Hosts write what goes wrong into a file.
+// startCaster starts a cast in a separate process. Hosts write errors to a file.
 func (g *grid) startCaster(c testCast) *castingProcess {
 	g.t.Helper()
 	for _, h := range c.Hosts {
@@ -330,7 +330,7 @@ func (p *castingProcess) await(t testing.TB, phase Phase, hosts ...string) {
 	}
 }
 
-// checkStderr checks what a host wrote there.
+// checkStderr checks the errors of a host.
 func (g *grid) checkStderr(name, want string) {
 	g.t.Helper()
 	text, err := os.ReadFile(filepath.Join(g.root, name, "stderr"))
@@ -356,7 +356,7 @@ func (g *grid) awaitEnd(names ...string) {
 // host keeps a part, no command takes what it got for all, and nothing is left.
 func TestCasterKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("agents wait for neighbours")
+		t.Skip("agents wait for neighbors")
 	}
 	t.Parallel()
 	for _, kind := range []string{"file", "stream", "command"} {
@@ -397,7 +397,7 @@ func TestCasterKilled(t *testing.T) {
 // TestCasterKilledLate kills the caster when some hosts are done: they keep what they have.
 func TestCasterKilledLate(t *testing.T) {
 	if testing.Short() {
-		t.Skip("agents wait for neighbours")
+		t.Skip("agents wait for neighbors")
 	}
 	t.Parallel()
 	g := newGrid(t, "a", "b", "late")
@@ -419,7 +419,7 @@ func TestCasterKilledLate(t *testing.T) {
 	g.checkFile(content, g.home("b", "src"))
 }
 
-// TestCasterInterrupted sends the caster a signal in the middle. It waits for its agents.
+// TestCasterInterrupted sends a signal to the caster during a cast. It waits for its agents.
 func TestCasterInterrupted(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
@@ -448,7 +448,7 @@ func TestCasterInterrupted(t *testing.T) {
 	}
 }
 
-// TestFullDisk has a host with hardly any room.
+// TestFullDisk casts to a host with a full disk.
 func TestFullDisk(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("needs root for a file system")

@@ -55,7 +55,7 @@ func (t *testCast) run(ctx context.Context) (*Result, error) {
 // limitOf limits what the caster sends.
 func limitOf(r limit.Rate) limit.Limits { return limit.Limits{WANUp: r, LANUp: r} }
 
-// castDescription is what another process needs to know of a testCast.
+// castDescription is the description for another process of a testCast.
 type castDescription struct {
 	Source, Dest, Exec, Data string
 	Hosts                    []Host

@@ -28,7 +28,7 @@ type node struct {
 	tracker *tracker.Server
 }
 
-// startNode starts the node in a new directory below data, by default [os.TempDir]. content distinguishes a content from a stream.
+// startNode starts the node in a new directory below data, by default [os.TempDir]. content is false for a stream.
 func startNode(data, cluster string, content bool, log *slog.Logger) (n *node, err error) {
 	n = new(node)
 	defer func() {

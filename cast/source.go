@@ -21,7 +21,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// source is the source of a cast: a content or a stream.
+// source is the source of a cast: a file, a directory or a stream.
 type source struct {
 	node   *node
 	path   string // of a content

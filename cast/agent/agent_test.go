@@ -172,7 +172,7 @@ func startCaster(t *testing.T) *testCaster {
 // TestCasterBehindNAT gets a file from a caster that the agent cannot reach, and that reaches the agent.
 func TestCasterBehindNAT(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts nobody
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts no connection
 	must(t, err)
 	defer silent.Close()
 	c := startCaster(t)
@@ -252,7 +252,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestHanded gives agents all of a content with their messages: they need no node, and check the bytes.
+// TestHanded checks agents that get the content in the Start message: they start no node, and check the bytes.
 func TestHanded(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	content := []byte("all of it")

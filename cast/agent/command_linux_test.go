@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPunctual starts a command from a thread whose timers may be late.
-func TestPunctual(t *testing.T) {
+// TestTimerSlack starts a command from a thread whose timers may be late.
+func TestTimerSlack(t *testing.T) {
 	slack := make(chan string)
 	go func() {
 		runtime.LockOSThread() // to the end of the thread
