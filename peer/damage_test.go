@@ -189,7 +189,7 @@ func TestUnreadableAtStart(t *testing.T) {
 	b := peertest.Start(t, "B", peertest.Data(data))
 	peertest.Wait(t, peertest.Get(t, b, link, out))
 	path := filepath.Join(out, "b")
-	if err := errors.Join(a.Close(), b.Close(), os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0))); err != nil { // so that it is doubtful
+	if err := errors.Join(a.Close(), b.Close(), os.Chtimes(path, time.Unix(0, 0), time.Unix(0, 0))); err != nil { // so that it is unverified
 		t.Fatal(err)
 	}
 	var on atomic.Bool

@@ -26,7 +26,7 @@ const (
 	maxLookPause = 30 * time.Second
 )
 
-// openStore opens or creates the store at the transfer's root, and rehashes doubtful pieces. While
+// openStore opens or creates the store at the transfer's root, and rehashes unverified pieces. While
 // a content that was there once is missing, or cannot be read, it waits: a disk may not be mounted
 // yet, or a server not be up.
 func (t *Transfer) openStore(ctx context.Context, c *content) error {
@@ -160,11 +160,11 @@ func (t *Transfer) markBegun() error {
 	return t.update(func(r *metadata.Record) { r.Begun = true })
 }
 
-// recheck rehashes the doubtful pieces of a store, and those of a seed that were damaged: the user
+// recheck rehashes the unverified pieces of a store, and those of a seed that were damaged: the user
 // may have put its files back. It notes which cannot be read.
 func (t *Transfer) recheck(ctx context.Context, c *content) error {
 	m, seed := c.verifier.Manifest(), t.record().Seed
-	check := c.disk.Doubtful()
+	check := c.disk.Unverified()
 	for i := range check {
 		check[i] = check[i] || seed && !c.store.Has(i)
 	}

@@ -153,7 +153,7 @@ func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
 	var err error
 	if !seed {
 		// The user has the content by now. Only if the machine crashes before the flush
-		// ends, pieces are doubtful, as with any copy.
+		// ends, pieces are unverified, as with any copy.
 		err = c.store.Finish()
 	}
 	switch {

@@ -78,7 +78,7 @@ type Phase string
 // Phases of a transfer.
 const (
 	Seeking  Phase = "seeking"  // the manifest or info dictionary is not known yet
-	Checking Phase = "checking" // doubtful pieces on disk are rehashed
+	Checking Phase = "checking" // unverified pieces on disk are rehashed
 	Fetching Phase = "fetching" // pieces are fetched, and served
 	Whole    Phase = "whole"    // every piece is stored and served
 	Stopped  Phase = "stopped"  // see [Transfer.Stop]

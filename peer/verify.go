@@ -289,7 +289,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}
-	check := st.Doubtful()
+	check := st.Unverified()
 	for i := range check {
 		check[i] = check[i] || st.Has(i) || r.Seed
 	}

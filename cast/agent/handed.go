@@ -73,7 +73,7 @@ func (h *handed) create() (*store.Disk, error) {
 // fill writes the missing pieces, and blocks until they are on the disk.
 func (h *handed) fill(ctx context.Context, st *store.Disk) error {
 	v := store.NewVerifier(h.manifest)
-	err := store.Audit(ctx, st, v, store.Pieces(st.Doubtful()), func(piece int, is store.Verdict, why error) error {
+	err := store.Audit(ctx, st, v, store.Pieces(st.Unverified()), func(piece int, is store.Verdict, why error) error {
 		if why != nil {
 			return why
 		}

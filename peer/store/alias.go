@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// AliasError reports that two files of a content are one on the disk, because it does not
+// AliasError reports that two files of the content are one on the disk, because it does not
 // tell their names apart, or shows a directory at two places.
 type AliasError struct {
 	// Path and Other are the two.
@@ -16,11 +16,11 @@ type AliasError struct {
 
 // Error names both.
 func (e *AliasError) Error() string {
-	return fmt.Sprintf("%s and %s are the same file here: choose a folder on another file system, "+
+	return fmt.Sprintf("%s and %s are the same file here: choose a directory on another file system, "+
 		"such as one that tells upper from lower case", e.Path, e.Other)
 }
 
-// fileKey64 is a number that distinguishes files, but for rare accidents.
+// fileKey64 returns a number that distinguishes files, with rare collisions.
 func fileKey64(s vfs.Stat) uint64 { return s.Inode ^ s.Device<<48 ^ s.Device>>16 }
 
 // findAliases returns an [*AliasError] if two files of the content are one. The keys are

@@ -57,7 +57,7 @@ func Pieces(set []bool) iter.Seq[int] {
 // and can be written to, or another goroutine has started to write to it.
 func Record(s Store, piece int, is Verdict, why error) (current bool, err error) {
 	d, onDisk := s.(*Disk)
-	stored := s.Has(piece) || onDisk && d.doubtful.has(piece)
+	stored := s.Has(piece) || onDisk && d.unverified.has(piece)
 	seed := onDisk && d.journal.Seed()
 	var unreadable *UnreadableError
 	switch {

@@ -261,8 +261,8 @@ func TestChangedBeforeFinish(t *testing.T) {
 			p.ok(d.Close())
 			p.remove("b: changed since it was fetched", "e: changed since it was fetched")
 			d = p.open()
-			if !slices.Contains(d.Doubtful(), true) {
-				t.Error("none of its pieces is doubtful")
+			if !slices.Contains(d.Unverified(), true) {
+				t.Error("none of its pieces is unverified")
 			}
 			p.ok(d.Close())
 		})

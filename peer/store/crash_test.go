@@ -51,7 +51,7 @@ func TestKilledChild(t *testing.T) {
 const nothingLeft = "nothing left"
 
 // TestKilled kills a process again and again. No piece that was committed is lost, and those
-// of finished files are not even doubtful.
+// of finished files are not even unverified.
 func TestKilled(t *testing.T) {
 	p := newPlace(t, killedContent(t))
 	p.ok(p.create().Close())
@@ -59,13 +59,13 @@ func TestKilled(t *testing.T) {
 	for _, lines := range []int{1, 7, 20} {
 		p.killAfter(lines, committed)
 		d := p.open()
-		verified, doubtful := p.has(d), d.Doubtful()
+		verified, unverified := p.has(d), d.Unverified()
 		for i := range verified {
-			if committed[i] && !verified[i] && !doubtful[i] {
+			if committed[i] && !verified[i] && !unverified[i] {
 				t.Errorf("piece %d is lost", i)
 			}
-			if i < 20 && committed[27] && doubtful[i] {
-				t.Errorf("piece %d of a finished file is doubtful", i)
+			if i < 20 && committed[27] && unverified[i] {
+				t.Errorf("piece %d of a finished file is unverified", i)
 			}
 		}
 		p.recheckAll(d, verified)
@@ -128,7 +128,7 @@ func TestOtherBoot(t *testing.T) {
 		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, boot))
 		p.want(d, "vdv--")
 		p.ok(d.Close())
-		// A doubtful piece stays so until it is checked.
+		// A unverified piece stays so until it is checked.
 		d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, boot))
 		p.want(d, "vdv--")
 		p.recheck(d)
@@ -221,5 +221,5 @@ func (p *disk) startOrCreate() (err error) {
 		p.open = nil
 		return err
 	}
-	return store.Reaudit(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
+	return store.Reaudit(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Unverified(), nil)
 }

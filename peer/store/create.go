@@ -62,7 +62,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 // Adopt is [Create] for a destination that may already have parts of the content. All
-// pieces of the files that are there are doubtful at first. Files of the content that turn
+// pieces of the files that are there are unverified at first. Files of the content that turn
 // out to differ are overwritten; other files in the directory are left alone. All of them stay the user's, see [Remove].
 func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return adopt(dir, root, m, files, true)
@@ -165,7 +165,7 @@ func createJournal(fsys vfs.FS, dir, name string, m *proto.Manifest, seed bool) 
 	return newDisk(m, j), nil
 }
 
-// shapeOf returns the shape of a content that has a layout.
+// shapeOf returns the shape of the content with a layout.
 func shapeOf(m *proto.Manifest, l *layout) journal.Shape {
 	return journal.Shape{
 		Pieces: m.Pieces(), Entries: len(m.Entries), Files: l.entries,
@@ -176,13 +176,13 @@ func shapeOf(m *proto.Manifest, l *layout) journal.Shape {
 func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
 	l := newLayout(m)
 	return &Disk{
-		m:        m,
-		verified: newBitset(m.Pieces()),
-		doubtful: newBitset(m.Pieces()),
-		files:    &table{files: make([]fileRecord, l.files())},
-		journal:  j,
-		flush:    flushState{every: syncEvery},
-		zeros:    sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
+		m:          m,
+		verified:   newBitset(m.Pieces()),
+		unverified: newBitset(m.Pieces()),
+		files:      &table{files: make([]fileRecord, l.files())},
+		journal:    j,
+		flush:      flushState{every: syncEvery},
+		zeros:      sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
 }
 

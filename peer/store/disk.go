@@ -23,10 +23,10 @@ type Disk struct {
 	zeros func() pieceSum // of a piece of zeros that is not the last
 
 	// Read without a lock, changed with it, except for the first step of Forget, and of a
-	// write to a doubtful piece. A piece is in one of them at most, or missing.
-	verified bitset
-	doubtful bitset
-	stage    atomic.Int32 // changed with finishing and mu
+	// write to a unverified piece. A piece is in one of them at most, or missing.
+	verified   bitset
+	unverified bitset
+	stage      atomic.Int32 // changed with finishing and mu
 
 	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
 	closing   sync.WaitGroup // files that are being closed for another store to open one
@@ -99,7 +99,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if d.stage.Load() != filling {
 		return 0, ErrReadOnly
 	}
-	if err := checkWrite(d.m, d.verified, d.doubtful, len(p), offset); err != nil || len(p) == 0 {
+	if err := checkWrite(d.m, d.verified, d.unverified, len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
 	l := &d.tree.layout
@@ -181,15 +181,15 @@ func (d *Disk) Has(piece int) bool { return d.verified.has(piece) }
 // Count implements [Store].
 func (d *Disk) Count() int { return d.verified.count() }
 
-// Doubtful reports for each piece whether it is doubtful: likely there, but to be
+// Unverified reports for each piece whether it is unverified: likely there, but to be
 // hashed again, and then committed or forgotten, see [Audit] and [Record]. A piece that is
-// written to is not doubtful any more.
-func (d *Disk) Doubtful() []bool {
-	doubtful := make([]bool, d.m.Pieces())
-	for i := range doubtful {
-		doubtful[i] = d.doubtful.has(i)
+// written to is not unverified any more.
+func (d *Disk) Unverified() []bool {
+	unverified := make([]bool, d.m.Pieces())
+	for i := range unverified {
+		unverified[i] = d.unverified.has(i)
 	}
-	return doubtful
+	return unverified
 }
 
 // complete reports whether all pieces of a file are verified.
@@ -222,7 +222,7 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 	if found {
 		// A write clears the one before it looks at the other: one of the two notices.
 		d.verified.set(piece)
-		if !d.doubtful.has(piece) {
+		if !d.unverified.has(piece) {
 			d.verified.clear(piece)
 			return false, nil
 		}
@@ -234,7 +234,7 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 		return false, err
 	}
 	d.verified.set(piece)
-	d.doubtful.clear(piece)
+	d.unverified.clear(piece)
 	f := &d.flush
 	f.unsynced += int64(d.m.PieceSize(piece))
 	// A complete content that was hashed again is marked now: no Finish will.
@@ -248,8 +248,8 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 func (d *Disk) setDirty(piece int) { d.files.setDirty(d.tree.layout.pieceFiles(d.m, piece)) }
 
 // Forget implements [Store]. If a file of the piece is missing, all pieces of that file
-// are missing until it is created again, but the journal keeps them: what is missing may be
-// a mount.
+// are missing until it is created again, but the journal keeps them: a file system may not be
+// mounted.
 func (d *Disk) Forget(piece int) error {
 	if err := checkPiece(d.m, piece); err != nil {
 		return err
@@ -295,7 +295,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 		return false, err
 	}
 	d.verified.clear(piece)
-	d.doubtful.clear(piece)
+	d.unverified.clear(piece)
 	for _, file := range missing {
 		d.files.happened(file, fileMissing)
 		d.unload(file)
@@ -315,7 +315,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 // demote makes a piece missing. The caller holds the lock.
 func (d *Disk) demote(piece int) error {
 	d.verified.clear(piece)
-	d.doubtful.clear(piece)
+	d.unverified.clear(piece)
 	return d.journal.Forget(piece)
 }
 
@@ -342,7 +342,7 @@ func (d *Disk) unload(file int) {
 	first, after := d.tree.layout.filePieces(d.m, file)
 	for piece := first; piece < after; piece++ {
 		d.verified.clear(piece)
-		d.doubtful.clear(piece)
+		d.unverified.clear(piece)
 		d.reopen(piece)
 	}
 }
@@ -356,7 +356,7 @@ func (d *Disk) reopen(piece int) {
 }
 
 // Close implements [io.Closer]. It waits for a running flush but starts none: pieces
-// that are not flushed are doubtful after a crash of the machine, and only then. It
+// that are not flushed are unverified after a crash of the machine, and only then. It
 // returns why a flush failed, if one did.
 func (d *Disk) Close() error {
 	d.mu.Lock()
@@ -373,7 +373,7 @@ func (d *Disk) Close() error {
 		_ = d.stamp(file) // without a stamp it is hashed again
 	}
 	err := d.tree.root.Close()
-	// With the lock, since a call that began before may still write to the journal.
+	// With the lock, since an earlier call may still write to the journal.
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if e := d.journal.Close(); err == nil {

@@ -1,4 +1,4 @@
-// Package store keeps the bytes of one content in the user's files, or in memory, and
+// Package store keeps the bytes of the content of a transfer in the user's files, or in memory, and
 // records which of its pieces are verified.
 //
 // Received blocks are written straight to the destination, in any order, so a
@@ -18,7 +18,7 @@
 //
 // On Linux, a piece that lies in holes of sparse files is known to be zeros without
 // being read. The files of a new transfer start as holes, so its pieces of zeros are
-// verified from the start. Otherwise they are pieces like all others.
+// verified from the start. Elsewhere they are ordinary pieces.
 //
 // # Crashes
 //
@@ -26,14 +26,13 @@
 // before its record is appended. Therefore:
 //
 //   - Each file has a record with a state, see fileState. It is stamped when it is closed, and
-//     when all of it is verified and flushed: the
-//     journal has its inode number and the time of its last change, which no program can
-//     set. Pieces of a file that differs from its stamp are doubtful: they are likely there,
+//     when all of it is verified and flushed: the journal has its inode number and the time of
+//     its last change, which no program can set. Pieces of a file that differs from its stamp are unverified: they are likely there,
 //     but have to be hashed again. So is every piece of the files that were being written when
 //     the process was killed, of those that another program has changed, even if it has
 //     put their times back, and of those that were restored from a snapshot.
 //   - After a crash of the machine, the journal was written under another boot
-//     id. Pieces that had not been flushed by then are doubtful too.
+//     id. Pieces that had not been flushed by then are unverified too.
 //   - Pieces of a file that is missing are missing. The journal keeps them until a file is
 //     created in its place: it may be on a file system that is not mounted. Without any of the
 //     files, [Open] fails with [ErrGone].
@@ -47,7 +46,7 @@
 // the records from before the flush. Commit itself never waits for the disk.
 //
 // After a flush or the closing of a file has failed, the pieces that were not known to be
-// on the disk are doubtful, and the store takes no more until it is opened again.
+// on the disk are unverified, and the store takes no more until it is opened again.
 //
 // # The user's files
 //
@@ -58,11 +57,11 @@
 // # Other names
 //
 // A file with other names is copied before the first write to it, and the copy takes its
-// place: what the others name does not change. Two names of the content that the file
+// place: the file with the other names does not change. Two names of the content that the file
 // system takes for one are an [AliasError].
 //
 // # Repair
 //
-// A content that was whole and lost a piece is written to and published again, unless it is
+// Content that was complete and lost a piece is written to and published again, unless it is
 // seeded in place.
 package store

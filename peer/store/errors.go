@@ -8,19 +8,19 @@ import (
 )
 
 var (
-	// ErrReadOnly is returned by writes to content that is whole or seeded.
+	// ErrReadOnly is returned by writes to content that is complete or seeded.
 	ErrReadOnly = errors.New("content is read-only")
 	// ErrVerified is returned by writes to a verified piece. The bytes there are
 	// good: what was to be written is a late duplicate.
 	ErrVerified = errors.New("piece is already verified")
 	// ErrNotWhole is returned by Publish and Finish if pieces are missing or
-	// doubtful.
-	ErrNotWhole = errors.New("content is not whole")
+	// unverified.
+	ErrNotWhole = errors.New("content is not complete")
 	// ErrNoJournal is returned by [Open] if the state directory has no readable
 	// journal. [Adopt] then starts from the files at the destination of a
 	// transfer; [Scan] and [Seed] start a seed again.
 	ErrNoJournal = journal.ErrNone
-	// ErrWrongContent is returned by [Open] if the journal is another content's.
+	// ErrWrongContent is returned by [Open] if the journal belongs to other content.
 	ErrWrongContent = journal.ErrOther
 	// ErrGone is returned by [Open] if the destination does not exist although
 	// pieces were written to it.
@@ -28,9 +28,9 @@ var (
 )
 
 // errNotShareable follows a path.
-var errNotShareable = errors.New("is not a file, a folder or a symbolic link: remove it or share another folder")
+var errNotShareable = errors.New("is not a file, a directory or a symbolic link: remove it or share another directory")
 
-// UnreadableError reports a file that cannot be read at present, though it is there: the
+// UnreadableError reports an existing file that cannot be read at present: the
 // disk or the network fails, there are no descriptors left, or the rights are missing.
 // Its pieces may be good. A later read may succeed.
 type UnreadableError struct {
@@ -64,7 +64,7 @@ type ExistsError struct {
 // Error names the destination and a way out.
 func (e *ExistsError) Error() string {
 	if e.Dir && e.Name != "" {
-		return fmt.Sprintf("%s is a folder and the content is a single file: "+
+		return fmt.Sprintf("%s is a directory and the content is a single file: "+
 			"give the path of the file itself, such as %s/%s", e.Path, e.Path, e.Name)
 	}
 	if e.Inside {
@@ -86,7 +86,7 @@ func (e *AwayError) Error() string {
 }
 
 // ChangedError reports a file of the content that is not as the store left it. Opening
-// the store again makes its pieces doubtful.
+// the store again makes its pieces unverified.
 type ChangedError struct {
 	// Path is the file.
 	Path string

@@ -267,7 +267,7 @@ func TestAuditBesideWrites(t *testing.T) {
 				}
 			}
 		})
-		p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
+		p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), d.Unverified(), nil))
 		group.Wait()
 		for i := range p.Manifest.Pieces() {
 			if good, err := store.NewVerifier(p.Manifest).Check(d, i); d.Has(i) && (!good || err != nil) {
@@ -296,7 +296,7 @@ func TestHungDisk(t *testing.T) {
 	for p.fs.Calls() == 0 {
 		runtime.Gosched()
 	}
-	if !d.Has(0) || d.Count() != 3 || d.Doubtful()[0] {
+	if !d.Has(0) || d.Count() != 3 || d.Unverified()[0] {
 		t.Error("pieces are not known while the disk hangs")
 	}
 	if good, err := store.NewVerifier(p.Manifest).Check(d, 0); !good || err != nil {

@@ -105,7 +105,7 @@ func (p *disk) start() (err error) {
 		return err
 	}
 	p.open.FlushEvery(2 * proto.MinPieceLength)
-	return store.Reaudit(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Doubtful(), nil)
+	return store.Reaudit(p.t.Context(), p.open, store.NewVerifier(p.Manifest), p.open.Unverified(), nil)
 }
 
 // end closes the store.

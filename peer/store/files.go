@@ -7,13 +7,13 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// defaultOpenFiles is the budget of a [Files] for which none is given.
+// defaultOpenFiles is the default budget of a [Files].
 const defaultOpenFiles = 256
 
 // Files is a cache of open files that the stores of a node share. It keeps at most a
 // budget of them open and closes the least recently used first. Safe for concurrent use.
 //
-// A store whose file system hangs does not block the others: no file is opened or
+// A store whose file system hangs does not block other stores: no file is opened or
 // closed under the cache's lock, no store waits until a file of another is closed, and
 // one that has no file open may always open one, even if all of the budget is in use.
 //
@@ -55,12 +55,11 @@ type handle struct {
 	prev, next *handle
 }
 
-// NewFiles returns a cache of at most budget open files; 0 stands for
-// 256.
+// NewFiles returns a cache of at most budget open files; the default is 256.
 func NewFiles(budget int) *Files { return NewFilesOn(vfs.OS{}, budget) }
 
 // NewFilesOn is [NewFiles] for stores on another file system than the system's. Their
-// journals are there too.
+// journals are on it too.
 func NewFilesOn(fsys vfs.FS, budget int) *Files {
 	if budget <= 0 {
 		budget = defaultOpenFiles
@@ -194,7 +193,7 @@ func (c *Files) evict() *handle {
 	return h
 }
 
-// release gives back a handle that acquire returned.
+// release releases a handle that acquire returned.
 func (c *Files) release(h *handle) {
 	if c.unused(h) {
 		h.close()
@@ -256,7 +255,7 @@ func (c *Files) dropFile(owner opener, number int) {
 }
 
 // take takes a file out of the cache. It returns it if the caller has to close it, since
-// nobody uses it. The caller holds the lock.
+// it has no users. The caller holds the lock.
 func (c *Files) take(key fileKey) *handle {
 	h := c.handles[key]
 	if h == nil {

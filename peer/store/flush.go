@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// syncEvery is how many bytes are committed between two flushes.
+	// syncEvery is the number of bytes committed between two flushes.
 	syncEvery = 256 << 20
-	// bulkFiles is the number of files from which the whole file system is flushed
-	// if possible, since the disk takes its time for each single file.
+	// From bulkFiles files on, the file system is flushed with one call if possible: one call for each
+	// file takes longer.
 	bulkFiles = 64
 )
 
@@ -67,9 +67,9 @@ type flushError struct{ error }
 
 func (e flushError) Unwrap() error { return e.error }
 
-// fail records that a flush has failed. All pieces are doubtful that are not known
-// to be on the disk: the kernel reports a failure once, and may drop the bytes. What it
-// still has of them in memory is not what is on the disk.
+// fail records that a flush has failed. All pieces are unverified that are not known
+// to be on the disk: the kernel reports a failure once, and may drop the bytes. The
+// page cache may differ from the disk then.
 func (d *Disk) fail(cause error) {
 	lost := make(map[int]bool)
 	d.mu.Lock()
@@ -78,7 +78,7 @@ func (d *Disk) fail(cause error) {
 	}
 	for _, piece := range d.journal.Unmarked() {
 		d.verified.clear(piece)
-		d.doubtful.set(piece)
+		d.unverified.set(piece)
 		first, after := d.tree.layout.pieceFiles(d.m, piece)
 		for file := first; file < after; file++ {
 			lost[file] = true
@@ -95,7 +95,7 @@ func (d *Disk) fail(cause error) {
 }
 
 // stamp records the state of a file that was written to, unless another program changed or
-// replaced it. Once the store has left the file, that is its state then: if it has changed since, the stamp tells.
+// replaced it. Once the store has left the file, that is its state then, and a later change shows.
 func (d *Disk) stamp(file int) error {
 	// Before the state is read, which may be another after the next write.
 	s := d.files.update(file, func(f *fileRecord) { f.written = false }).Stamp
@@ -136,7 +136,7 @@ func (d *Disk) recordStamp(file int, s journal.Stamp) error {
 // flusher waits until files of a store are on the disk.
 type flusher struct{ *Disk }
 
-// flush waits until all that was written is on the disk. Nobody writes to a seed.
+// flush waits until all that was written is on the disk. A seed is not written to.
 func (d flusher) flush() error {
 	if d.journal.Seed() {
 		return nil
@@ -223,7 +223,7 @@ func (t *tree) dropCache(file int) {
 	}
 	f, _, err := t.openRegular(t.fileName(file), os.O_RDONLY)
 	if err != nil {
-		return // nobody can read it
+		return // it cannot be read
 	}
 	f.DropCache()
 	_ = f.Close() // nothing was written

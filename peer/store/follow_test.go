@@ -123,7 +123,7 @@ func TestFollowErrors(t *testing.T) {
 		"nowhere":       {"l -> ../none", "/root/l leads to ../none, which does not exist"},
 		"to itself":     {"l -> @/root/l", "/root/l leads to "},
 		"around it":     {"a/l -> @", "/root/a/l leads to "},
-		"a device":      {"l -> /dev/null", "/dev/null is not a file, a folder or a symbolic link"},
+		"a device":      {"l -> /dev/null", "/dev/null is not a file, a directory or a symbolic link"},
 		"not to be had": {"l -> @/closed", "/root/l leads to "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,10 +171,10 @@ func TestFollowedLinkChanges(t *testing.T) {
 	l.ok(d.Close())
 	d, err = store.Open(filepath.Join(l.dir, "state"), l.root, m, files)
 	l.ok(err)
-	if !d.Doubtful()[0] {
+	if !d.Unverified()[0] {
 		t.Error("what it leads to is not hashed again")
 	}
-	l.ok(store.Reaudit(t.Context(), d, store.NewVerifier(m), d.Doubtful(), nil))
+	l.ok(store.Reaudit(t.Context(), d, store.NewVerifier(m), d.Unverified(), nil))
 	if good, err := store.NewVerifier(m).Check(d, 0); !good || err != nil {
 		t.Errorf("hashed again: %v, %v", good, err)
 	}

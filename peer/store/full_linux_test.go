@@ -94,14 +94,14 @@ func TestDiskFullOfJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 	d = p.open()
-	doubtful := 0
-	for _, is := range d.Doubtful() {
+	unverified := 0
+	for _, is := range d.Unverified() {
 		if is {
-			doubtful++
+			unverified++
 		}
 	}
 	// The header takes the space of two records; boot and inode are two more.
-	if count := doubtful; count != done-1 || count < 4096/32-5 {
-		t.Errorf("%d pieces doubtful, %d committed", count, done-1)
+	if count := unverified; count != done-1 || count < 4096/32-5 {
+		t.Errorf("%d pieces unverified, %d committed", count, done-1)
 	}
 }

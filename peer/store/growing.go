@@ -7,14 +7,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// growing is what a [Verifier] knows of the pieces of a content that grows.
+// growing has the hashes of the pieces of growing content.
 type growing struct {
 	mu    sync.RWMutex // guards what follows
 	sums  map[int][sha256.Size]byte
-	sizes map[int]int // of the pieces that are shorter than others
+	sizes map[int]int // of the shorter pieces
 }
 
-// NewGrowing returns a verifier of a content whose pieces come into being while it is fetched, see
+// NewGrowing returns a verifier of content that grows while it is fetched, see
 // [Verifier.Grow]. There are at most count of them, of length bytes each or less.
 func NewGrowing(name string, count int, length uint32) *Verifier {
 	size := int64(count) * int64(length)
@@ -31,7 +31,7 @@ func NewGrowing(name string, count int, length uint32) *Verifier {
 // Growing reports whether v is of [NewGrowing]. Then its manifest has no hashes, and no encoding.
 func (v *Verifier) Growing() bool { return v.grown != nil }
 
-// Grow notes a piece that has come into being: its length in bytes, and its SHA-256.
+// Grow adds a piece: its length in bytes, and its SHA-256.
 func (v *Verifier) Grow(piece, size int, sum [sha256.Size]byte) {
 	g := v.grown
 	g.mu.Lock()
@@ -42,8 +42,7 @@ func (v *Verifier) Grow(piece, size int, sum [sha256.Size]byte) {
 	}
 }
 
-// PieceSize returns the length of a piece in bytes. That of a piece that has not come into being is what
-// it may be at most.
+// PieceSize returns the length of a piece in bytes, the maximum if the piece was not added yet.
 func (v *Verifier) PieceSize(piece int) int {
 	if g := v.grown; g != nil {
 		g.mu.RLock()

@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// hashBuffer is how many bytes are read at once if the caller provides no buffer.
+// hashBuffer is the read size in bytes if the caller provides no buffer.
 const hashBuffer = 256 << 10
 
 // hashPiece reads a piece of m, of size bytes, from r and returns its hash of the kind that m has. It reads through

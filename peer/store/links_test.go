@@ -21,7 +21,7 @@ func twins(t *testing.T) *place {
 	return newPlace(t, c)
 }
 
-// fill rechecks what is doubtful, and writes and finishes the rest.
+// fill rechecks what is unverified, and writes and finishes the rest.
 func (p *place) fill(d *store.Disk) {
 	p.t.Helper()
 	p.recheck(d)

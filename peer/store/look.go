@@ -257,11 +257,11 @@ func stampOf(info fs.FileInfo) journal.Stamp {
 	return journal.Stamp{Changed: s.Changed, Inode: s.Inode}
 }
 
-// lookAhead is how many files a looker looks at by one call.
+// lookAhead is the number of files that a looker looks at with one call.
 const lookAhead = 64
 
 // looker is stat for the files of a tree in ascending order. It looks at some of the next files
-// too, which takes a third of the calls for neighbours in a directory.
+// too, which takes a third of the calls for neighbors in a directory.
 type looker struct {
 	t     *tree
 	first int

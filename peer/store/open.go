@@ -11,9 +11,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Open resumes a transfer or a seed after a restart. The arguments are those of
+// Open resumes a transfer or a seed after a restart, with the arguments of
 // [Create] or [Seed]. It stats every file but reads none: pieces that cannot be trusted
-// become doubtful or missing, see [Disk.Doubtful]. A content that was whole and is not any
+// become unverified or missing, see [Disk.Unverified]. Content that was complete and is not any
 // more can be written to again, unless it is a seed.
 //
 // It fails with [ErrNoJournal], [ErrWrongContent], [ErrGone], [*AliasError], or
@@ -156,7 +156,7 @@ func (d opening) start(boot journal.BootID) (*Disk, error) {
 	return d.Disk, nil
 }
 
-// inspect makes the pieces of the files that differ from their records doubtful. Pieces of a missing file are missing, but
+// inspect makes the pieces of the files that differ from their records unverified. Pieces of a missing file are missing, but
 // the journal keeps them until another file is created there: what is missing may be a mount.
 func (d opening) inspect() error {
 	l := &d.tree.layout
@@ -230,7 +230,7 @@ func (d opening) inspectFile(file int, info fs.FileInfo) (fileRecord, error) {
 		// A flush may have failed before the restart.
 		d.tree.dropCache(file)
 		// What the journal says now is true of the file as it is.
-		if err := d.journal.Doubt(entry, rec); err != nil {
+		if err := d.journal.Unverify(entry, rec); err != nil {
 			return fileRecord{}, err
 		}
 	}
@@ -267,8 +267,8 @@ func (d opening) loadPieces() {
 		switch d.journal.State(piece) {
 		case journal.Verified:
 			d.verified.set(piece)
-		case journal.Doubtful:
-			d.doubtful.set(piece)
+		case journal.Unverified:
+			d.unverified.set(piece)
 		}
 	}
 	for file := range d.tree.layout.files() {
@@ -284,7 +284,7 @@ func (d *Disk) TakeOver() error {
 	return opening{Disk: d}.found(func(e *proto.Entry) bool { return e.Kind == proto.File || e.Kind == proto.Symlink }, d.journal.SetFile)
 }
 
-// foundAll records what is at the destination of a new transfer as the user's. The pieces of its files are doubtful. With
+// foundAll records what is at the destination of a new transfer as the user's. The pieces of its files are unverified. With
 // takeOver, the store may write to them.
 func (d opening) foundAll(takeOver bool) error {
 	if !d.tree.single() {

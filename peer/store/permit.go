@@ -11,7 +11,7 @@ import (
 
 // permit calls try, and once more if permission is denied: then the owner gets access to what
 // has the name and to the directories above it, and the modes are put back afterwards. The modes
-// of a content may deny access to its owner. Permit changes nothing of a seed.
+// of the content may deny access to its owner. Permit changes nothing of a seed.
 func (t *tree) permit(name string, try func() error) error {
 	err := try()
 	if !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
@@ -50,7 +50,7 @@ func (t *tree) makeRootWritable() {
 	}
 }
 
-// widen gives the owner access to what has a name in r, and returns a function that takes it back.
+// widen gives the owner access to what has a name in r, and returns a function that restores the mode.
 func widen(r vfs.Root, name string) (restore func()) {
 	was, err := r.Lstat(name)
 	if err != nil {

@@ -58,8 +58,8 @@ func TestModesWithoutRights(t *testing.T) {
 				p.wantModes()
 				p.ok(p.end())
 				p.ok(p.start())
-				for i, doubtful := range p.open.Doubtful() {
-					if doubtful || !p.open.Has(i) {
+				for i, unverified := range p.open.Unverified() {
+					if unverified || !p.open.Has(i) {
 						t.Errorf("piece %d is to be hashed again", i)
 					}
 				}

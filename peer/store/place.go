@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// place is the path of a content by the directory above it, which is open. The content is created, opened and removed by
+// place is the path of the content by the directory above it, which is open. The content is created, opened and removed by
 // its name in that directory, and a link with that name is not followed, whenever it was put there.
 type place struct {
 	fs     vfs.FS
@@ -90,7 +90,7 @@ func (p *place) checkFree(m *proto.Manifest) error {
 	return nil
 }
 
-// check returns why what is there cannot be the content.
+// check fails if the path is not a file or directory as the content requires.
 func (p *place) check(m *proto.Manifest) error {
 	info, err := p.lstat()
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *place) check(m *proto.Manifest) error {
 	return nil
 }
 
-// open opens the content's directory, or takes over parent for a content of one file.
+// open opens the content's directory, or takes over parent for a single file.
 func (p *place) open(single bool) (r vfs.Root, err error) {
 	switch {
 	case single && p.parent == nil:
@@ -117,7 +117,7 @@ func (p *place) open(single bool) (r vfs.Root, err error) {
 	}
 	if err != nil {
 		if info, statErr := p.lstat(); statErr == nil && !info.IsDir() {
-			return nil, &ChangedError{Path: p.path, Reason: "it is not a folder", Err: err}
+			return nil, &ChangedError{Path: p.path, Reason: "it is not a directory", Err: err}
 		}
 		return nil, p.withPath(err)
 	}
@@ -127,7 +127,7 @@ func (p *place) open(single bool) (r vfs.Root, err error) {
 	return r, nil
 }
 
-// leadsTo reports whether the name is that of an open directory, and not a link to it.
+// leadsTo reports whether the name is the name of an open directory, and not a link to it.
 func (p *place) leadsTo(r vfs.Root) bool {
 	here, err := r.Lstat(".")
 	if err != nil {
@@ -145,15 +145,15 @@ func (p *place) remove() error {
 	return p.withPath(p.parent.Remove(p.name))
 }
 
-// openFree is openPlace for a content that is to be created.
+// openFree is openPlace for content that does not exist yet.
 func openFree(fsys vfs.FS, path string) (*place, error) {
 	p, err := openPlace(fsys, path)
 	above := filepath.Dir(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the folder %s does not exist: create it first", above)
+		return nil, fmt.Errorf("the directory %s does not exist: create it first", above)
 	case err != nil && notThere(err):
-		return nil, fmt.Errorf("%s is not a folder: choose another path", above)
+		return nil, fmt.Errorf("%s is not a directory: choose another path", above)
 	}
 	return p, err
 }

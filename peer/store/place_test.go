@@ -61,19 +61,19 @@ func (p *place) putAll(d store.Store) {
 	p.put(d, rand.Perm(p.Manifest.Pieces())...)
 }
 
-// want checks the states of the pieces: v verified, d doubtful, - missing, and ! if a
-// verified piece is also doubtful.
+// want checks the states of the pieces: v verified, d unverified, - missing, and ! if a
+// verified piece is also unverified.
 func (p *place) want(d *store.Disk, states string) {
 	p.t.Helper()
-	doubtful := d.Doubtful()
-	got := make([]byte, len(doubtful))
+	unverified := d.Unverified()
+	got := make([]byte, len(unverified))
 	for i := range got {
 		switch {
-		case d.Has(i) && doubtful[i]:
+		case d.Has(i) && unverified[i]:
 			got[i] = '!'
 		case d.Has(i):
 			got[i] = 'v'
-		case doubtful[i]:
+		case unverified[i]:
 			got[i] = 'd'
 		default:
 			got[i] = '-'
@@ -84,10 +84,10 @@ func (p *place) want(d *store.Disk, states string) {
 	}
 }
 
-// recheck rechecks the doubtful pieces.
+// recheck rechecks the unverified pieces.
 func (p *place) recheck(d *store.Disk) {
 	p.t.Helper()
-	p.ok(store.Reaudit(p.t.Context(), d, store.NewVerifier(p.Manifest), d.Doubtful(), nil))
+	p.ok(store.Reaudit(p.t.Context(), d, store.NewVerifier(p.Manifest), d.Unverified(), nil))
 }
 
 // recheckAll rechecks pieces that must be good.

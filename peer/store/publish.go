@@ -125,7 +125,7 @@ func (d publisher) ready() (stage int32, err error) {
 
 // settle gives the small files of a piece that was just committed, and are complete by that, their
 // modes and times while they are still open, so that Publish need not open them again. It leaves
-// to Publish what is not open any more, what was there before, and whatever fails.
+// to Publish what is not open any more, files that are older than the transfer, and failures.
 func (d *Disk) settle(piece int) {
 	if !d.finishing.TryRLock() {
 		return
@@ -421,7 +421,7 @@ func (t *tree) createDirs() error {
 			return t.withPath(name, err)
 		}
 		if info, err := t.root.Lstat(name); err != nil || !info.IsDir() {
-			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a folder"}
+			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a directory"}
 		}
 		t.makeDirWritable(name)
 	}

@@ -16,7 +16,7 @@ import (
 
 // Left is a file, symbolic link or directory that [Remove] has left in its place.
 type Left struct {
-	// Path is where it is.
+	// Path is its path.
 	Path string
 	// Why says why it was left.
 	Why string
@@ -270,8 +270,8 @@ func (r *remover) inRealDir(name string) bool {
 	return true
 }
 
-// emptied returns why a directory is left: "" if nothing is in it. It notes what is there
-// and no part of the content.
+// emptied returns why a directory is left: "" if nothing is in it. It records names
+// that are not part of the content.
 func (r *remover) emptied(name string) (why string, err error) {
 	var f vfs.File
 	err = r.tree.permit(name, func() (err error) {

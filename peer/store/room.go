@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// RoomFor is [Disk.Room] for a content of which nothing is there yet.
+// RoomFor is [Disk.Room] for content that does not exist yet.
 func RoomFor(root string, m *proto.Manifest, files *Files) (need, free int64, known bool) {
 	dir, err := files.fs.OpenRoot(filepath.Dir(root))
 	if err != nil {

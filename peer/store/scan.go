@@ -14,19 +14,19 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// scanBuffer is how many bytes each worker of a scan reads at once.
+// scanBuffer is the read size of each worker of a scan, in bytes.
 const scanBuffer = 1 << 20
 
 // ScanOptions configures a [Scan].
 type ScanOptions struct {
-	// PieceLength is in bytes; 0 stands for [proto.DefaultPieceLength].
+	// PieceLength is in bytes; the default is [proto.DefaultPieceLength].
 	PieceLength uint32
 	// LeastPiece is the least length in bytes that is chosen where PieceLength is 0.
 	LeastPiece uint32
-	// Workers is how many pieces are hashed at a time, each with a buffer of 1 MiB;
-	// 0 stands for one per CPU.
+	// Workers is the number of pieces hashed at a time, each with a buffer of 1 MiB;
+	// the default is one per CPU.
 	Workers int
-	// FS is where the files are; nil stands for the system's.
+	// FS is the file system of the files; the default is the system's.
 	FS vfs.FS
 	// FollowLinks takes files and directories outside root that symbolic links lead to, once
 	// each: further links to one become links in the content. Stores then need [vfs.Follow].
@@ -54,7 +54,7 @@ func (o *ScanOptions) workers() int {
 }
 
 // Scan returns the manifest of the file or directory at root, which may be a symbolic
-// link to it. It reads every byte once, but for pieces that lie in holes of sparse
+// link to it. It reads every byte once, except for pieces that lie in holes of sparse
 // files. The manifest does not depend on the number of workers.
 //
 // Scan fails with [*ChangedError] if anything changes while it hashes: at the end it lists the tree again.
@@ -132,7 +132,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	})
 }
 
-// scanner hashes pieces of a content and reports its progress.
+// scanner hashes pieces of the content and reports its progress.
 type scanner struct {
 	ctx     context.Context //nolint:containedctx // lives as long as one call
 	disk    *Disk

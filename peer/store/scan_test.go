@@ -121,7 +121,7 @@ func TestScanErrors(t *testing.T) {
 	}{
 		{"link out", "leads out of the content", func(p *place) error { return os.Symlink("../x", p.path("l")) }},
 		{"absolute link", "is absolute", func(p *place) error { return os.Symlink("/etc", p.path("l")) }},
-		{"pipe", "is not a file, a folder or a symbolic link", func(p *place) error {
+		{"pipe", "is not a file, a directory or a symbolic link", func(p *place) error {
 			return syscall.Mkfifo(p.path("l"), 0o600)
 		}},
 		{"closed empty file", "e: permission denied", func(p *place) error {

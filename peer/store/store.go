@@ -8,10 +8,10 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Store holds the bytes of one content and records which of its pieces are
-// verified. It is the only owner of that record: what it has, others may be served.
+// Store holds the bytes of the content of a transfer and records which of its pieces are
+// verified. It is the only owner of that record: pieces that it has may be served.
 //
-// Offsets are those of the content's stream: its files, joined in the order of the
+// Offsets are in the content's stream: its files, joined in the order of the
 // manifest. All methods may be called from several goroutines; reads and writes of
 // different ranges do not wait for each other.
 type Store interface {
@@ -34,9 +34,9 @@ type Store interface {
 	// WriteAt of the piece has returned. Committing a piece again does nothing.
 	// Commit makes one small write and does not wait for the disk.
 	Commit(piece int) error
-	// Forget records that a piece failed a later check. Has is false at once, even
+	// Forget records that a piece failed a later check. Has is false immediately, even
 	// if Forget fails. It then waits for the disk, so that the piece is not
-	// trusted after a crash. From then on the content is not whole, and can be written
+	// trusted after a crash. From then on the content is not complete, and can be written
 	// to and published again, unless it is seeded.
 	Forget(piece int) error
 
@@ -70,8 +70,8 @@ func checkPiece(m *proto.Manifest, piece int) error {
 }
 
 // checkWrite returns why n bytes may not be written at offset. If they may, their pieces are
-// not doubtful any more.
-func checkWrite(m *proto.Manifest, verified, doubtful bitset, n int, offset int64) error {
+// not unverified any more.
+func checkWrite(m *proto.Manifest, verified, unverified bitset, n int, offset int64) error {
 	if offset < 0 {
 		return errNegativeOffset
 	}
@@ -84,8 +84,8 @@ func checkWrite(m *proto.Manifest, verified, doubtful bitset, n int, offset int6
 	length := int64(m.PieceLength)
 	for piece := offset / length; piece <= (offset+int64(n)-1)/length; piece++ {
 		// First this, then that: see Disk.commit.
-		if doubtful.has(int(piece)) {
-			doubtful.clear(int(piece))
+		if unverified.has(int(piece)) {
+			unverified.clear(int(piece))
 		}
 		if verified.has(int(piece)) {
 			return ErrVerified

@@ -51,8 +51,8 @@ func TestTorrentResume(t *testing.T) {
 	}
 	p.ok(d.Close())
 	d = p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{1}))
-	if doubtful := d.Doubtful(); !slices.Equal(doubtful, before) {
-		t.Errorf("doubtful are %v, want %v", doubtful, before)
+	if unverified := d.Unverified(); !slices.Equal(unverified, before) {
+		t.Errorf("unverified are %v, want %v", unverified, before)
 	}
 	p.recheck(d)
 	if after := p.has(d); !slices.Equal(after, before) {

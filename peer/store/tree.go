@@ -14,7 +14,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// tree is the files of a content on disk, by the file numbers of its layout. It opens,
+// tree has the files of the content on disk, by the file numbers of its layout. It opens,
 // creates and changes all of them through a [vfs.Root], so no symbolic link leads out
 // of the content, whoever created it and when.
 type tree struct {
@@ -128,8 +128,8 @@ func (t *tree) checkEnd(f vfs.File, name string, size int64) error {
 	return &UnreadableError{Path: t.fullPath(name), Err: withoutPath(err)}
 }
 
-// unreadable turns why a file was not read into an [*UnreadableError], unless the file is
-// gone or was replaced, or the store is closed.
+// unreadable turns why a file was not read into an [*UnreadableError], unless the file
+// was removed or replaced, or the store is closed.
 func (t *tree) unreadable(file int, err error) error {
 	if removed(err) || errors.Is(err, os.ErrClosed) {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Verifier checks the pieces of one content against its manifest: by their SHA-256, or
+// Verifier checks the pieces of the content against its manifest: by their SHA-256, or
 // by their SHA-1 if only the torrent of the content is known. The verifier of [NewGrowing] learns the hashes of
 // pieces during the transfer. All methods may be called from several goroutines.
 //

@@ -20,7 +20,7 @@ const (
 	transferFileMode = 0o600
 	transferDirMode  = 0o700
 
-	// createFlags are those of a new file. With O_EXCL no link is followed, not even a
+	// createFlags opens a new file. With O_EXCL no link is followed, not even a
 	// dangling one.
 	createFlags = os.O_RDWR | os.O_CREATE | os.O_EXCL
 )
@@ -139,7 +139,7 @@ func (d writer) start(file int) (busy chan struct{}) {
 }
 
 // prepared records which file on disk a file of the content is, and
-// drops the pieces of a file that was there and is not any more.
+// drops the pieces of a file that no longer exists.
 func (d writer) prepared(file int, f writable) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -258,7 +258,7 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	}
 	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != copied {
 		t.closeFile(w.File)
-		return w, &ChangedError{Path: t.fullPath(name), Reason: "it got another name meanwhile"}
+		return w, &ChangedError{Path: t.fullPath(name), Reason: "it has got another name"}
 	}
 	return w, nil
 }

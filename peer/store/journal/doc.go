@@ -1,4 +1,4 @@
-// Package journal records which pieces of one content are verified, across restarts
+// Package journal records which pieces of the content are verified, across restarts
 // and crashes.
 //
 // A journal is an append-only file, and in memory what its records add up to. It is
@@ -29,16 +29,16 @@
 //	11 file   index: an entry, a: the time of its last change, b: its inode number; flags: 1 if the
 //	          transfer created it, 2 if it was changed since it was stamped, 4 if another program
 //	          put it there, 8 if it was published, 16 if its verified pieces have to be hashed
-//	          again, 32 if all of them have, which were there before the transfer
+//	          again, 32 if all pieces have, of a file that is older than the transfer
 //
-// The time and the inode number are the stamp of a file: what the records say of its pieces is
-// true of the file with that stamp. Once it has another, they have to be hashed again. The time is
+// The time and the inode number are the stamp of a file: the records of its pieces hold
+// for the file with that stamp. Once it has another, they have to be hashed again. The time is
 // in Unix nanoseconds, and 0 while the file is written to.
 //
 // Entries are numbered as in the manifest; the root is the last one. The number of a record counts
 // records from 0. What follows the last readable record is a torn tail, and ignored. An
 // unreadable record before that may have withdrawn any piece, so it makes every piece
-// committed before it doubtful.
+// committed before it unverified.
 //
 // Journals of version 1 are rewritten when they are opened.
 package journal

@@ -17,11 +17,11 @@ import (
 var (
 	// ErrNone is returned by Open if there is no journal, or an unreadable one.
 	ErrNone = errors.New("no readable journal of the transfer")
-	// ErrOther is returned by Open if the journal is another content's.
-	ErrOther = errors.New("the journal belongs to another content")
+	// ErrOther is returned by Open if the journal belongs to other content.
+	ErrOther = errors.New("the journal belongs to other content")
 )
 
-// Journal is the open journal of one content. Its methods must not be called at the
+// Journal is an open journal. Its methods must not be called at the
 // same time, except for Sync.
 type Journal struct {
 	fs     vfs.FS
@@ -180,7 +180,7 @@ func (j *Journal) Remove() error {
 
 // Boot starts a session under a boot of the machine. Unless it is the boot of the
 // records before, and both are known, verified pieces that no mark covers become
-// doubtful. Within the same boot it does nothing. The zero BootID makes them doubtful in any case.
+// unverified. Within the same boot it does nothing. The zero BootID makes them unverified in any case.
 func (j *Journal) Boot(id BootID) error {
 	if j.SameBoot(id) {
 		return nil
@@ -208,14 +208,15 @@ func (j *Journal) Complete() error {
 	return j.append(record{kind: recordMark, flags: flagAll, a: uint64(j.next)})
 }
 
-// SetFile records what an entry is on the disk. The records say of the pieces of a file what is true of it while it has
-// that stamp.
+// SetFile records the file on the disk of an entry. The records of its pieces hold while it has that stamp.
 func (j *Journal) SetFile(entry int, f File) error { return j.append(fileRecord(entry, f, 0)) }
 
-// Doubt is SetFile, and makes the verified pieces of the file doubtful.
-func (j *Journal) Doubt(entry int, f File) error { return j.append(fileRecord(entry, f, flagDoubt)) }
+// Unverify is SetFile, and makes the verified pieces of the file unverified.
+func (j *Journal) Unverify(entry int, f File) error {
+	return j.append(fileRecord(entry, f, flagUnverified))
+}
 
-// Found is SetFile for a file that was there before the transfer, and makes all of its pieces doubtful.
+// Found is SetFile for a file that was there before the transfer, and makes all of its pieces unverified.
 func (j *Journal) Found(entry int, f File) error { return j.append(fileRecord(entry, f, flagFound)) }
 
 // The following methods query what the records add up to.
@@ -232,7 +233,7 @@ func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
 // Verified reports whether a piece is verified.
 func (j *Journal) Verified(piece int) bool { return j.State(piece) == Verified }
 
-// Lasting reports whether a piece is verified or doubtful, and was there before the boot of
+// Lasting reports whether a piece is verified or unverified, and was there before the boot of
 // the machine with that id: on the disk, or found there.
 func (j *Journal) Lasting(piece int, id BootID) bool {
 	l := j.ledger

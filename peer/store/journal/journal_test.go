@@ -33,7 +33,7 @@ func script() []func(*Journal) error {
 		func(j *Journal) error { return j.Mark(j.Next()) },
 		func(j *Journal) error { return j.Commit(3) },
 		func(j *Journal) error { return j.Forget(5) },
-		func(j *Journal) error { return j.Doubt(1, File{Stamp: Stamp{Inode: 77}, Touched: true}) },
+		func(j *Journal) error { return j.Unverify(1, File{Stamp: Stamp{Inode: 77}, Touched: true}) },
 		func(j *Journal) error { return j.Commit(4) },
 		func(j *Journal) error { return j.Boot(BootID{2}) },
 		func(j *Journal) error { return j.Commit(5) },
@@ -182,10 +182,10 @@ func TestBoots(t *testing.T) {
 		want   State
 	}{
 		{"same", BootID{1}, BootID{1}, Verified},
-		{"other", BootID{1}, BootID{2}, Doubtful},
-		{"unknown", BootID{}, BootID{}, Doubtful},
-		{"no longer known", BootID{1}, BootID{}, Doubtful},
-		{"known now", BootID{}, BootID{1}, Doubtful},
+		{"other", BootID{1}, BootID{2}, Unverified},
+		{"unknown", BootID{}, BootID{}, Unverified},
+		{"no longer known", BootID{1}, BootID{}, Unverified},
+		{"known now", BootID{}, BootID{1}, Unverified},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j, err := Create(vfs.OS{}, filepath.Join(t.TempDir(), "journal"), testHeader, testShape)
@@ -277,13 +277,13 @@ func TestVersion1(t *testing.T) {
 	boot := bootRecord(BootID{1})
 	commit := func(piece uint32) record { return record{kind: recordCommit, index: piece} }
 	j, err := openVersion1(t, false, boot, commit(0), commit(1), commit(2), record{kind: recordMark, a: 3},
-		record{kind: recordDoubt, index: 1}, record{kind: recordDoubt, index: 5, a: 1},
+		record{kind: recordUnverified, index: 1}, record{kind: recordUnverified, index: 5, a: 1},
 		record{kind: recordInode, index: 0, a: 7, b: 1}, record{kind: recordStamp, index: 0, a: 30, b: 7},
 		record{kind: recordStamp, index: 1, a: 40, b: 8}, record{kind: recordEntry, index: 4, a: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []State{Verified, Doubtful, Verified, Missing, Missing, Doubtful}; !slices.Equal(j.ledger.state, want) {
+	if want := []State{Verified, Unverified, Verified, Missing, Missing, Unverified}; !slices.Equal(j.ledger.state, want) {
 		t.Errorf("pieces %v, want %v", j.ledger.state, want)
 	}
 	if !j.Lasting(5, BootID{2}) || j.Lasting(2, BootID{2}) {
@@ -294,12 +294,12 @@ func TestVersion1(t *testing.T) {
 		t.Errorf("files %+v, want %+v", j.ledger.files, want)
 	}
 	whole := record{kind: recordWhole}
-	j, err = openVersion1(t, false, boot, record{kind: recordInode, index: 0, a: 7, b: 1}, whole, record{kind: recordDoubt, index: 0})
-	if err != nil || !j.Marked() || j.State(0) != Doubtful || !j.Verified(5) || !j.File(1).Final || len(j.Unmarked()) > 1 {
+	j, err = openVersion1(t, false, boot, record{kind: recordInode, index: 0, a: 7, b: 1}, whole, record{kind: recordUnverified, index: 0})
+	if err != nil || !j.Marked() || j.State(0) != Unverified || !j.Verified(5) || !j.File(1).Final || len(j.Unmarked()) > 1 {
 		t.Errorf("complete: %+v, %v", j.ledger, err)
 	}
-	j, err = openVersion1(t, true, boot, whole, record{kind: recordForget, index: 2}, record{kind: recordDoubt, index: 4})
-	if want := []State{Verified, Verified, Missing, Verified, Doubtful, Verified}; err != nil || !slices.Equal(j.ledger.state, want) {
+	j, err = openVersion1(t, true, boot, whole, record{kind: recordForget, index: 2}, record{kind: recordUnverified, index: 4})
+	if want := []State{Verified, Verified, Missing, Verified, Unverified, Verified}; err != nil || !slices.Equal(j.ledger.state, want) {
 		t.Errorf("seed: pieces %v, want %v, %v", j.ledger.state, want, err)
 	}
 	if _, err := openVersion1(t, true, boot); !errors.Is(err, ErrNone) {

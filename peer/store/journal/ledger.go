@@ -8,8 +8,8 @@ type State uint8
 const (
 	// Missing pieces are not there.
 	Missing State = iota
-	// Doubtful pieces are likely there and have to be hashed again.
-	Doubtful
+	// Unverified pieces are likely there and have to be hashed again.
+	Unverified
 	// Verified pieces are there.
 	Verified
 )
@@ -24,7 +24,7 @@ type Shape struct {
 	PiecesOf func(file int) (first, after int)
 }
 
-// ledger is what the records of a journal add up to. Each record is applied to it
+// ledger is the sum of the records of a journal. Each record is applied to it
 // once, in order, whether it was just written or is read back.
 type ledger struct {
 	shape  *Shape
@@ -74,7 +74,7 @@ func (l *ledger) apply(r record) {
 		id := r.boot()
 		// Two unknown boots may differ.
 		if l.booted && (id != l.boot || id == BootID{}) {
-			l.doubtFrom(l.mark)
+			l.unverifyFrom(l.mark)
 		}
 		if !l.booted || id != (BootID{}) {
 			l.boot, l.booted = id, true
@@ -93,14 +93,14 @@ func (l *ledger) apply(r record) {
 		l.mark = max(l.mark, uint32(r.a))
 	case recordFile:
 		l.files[r.index] = r.file()
-		if r.flags&(flagDoubt|flagFound) != 0 {
-			l.doubtFile(int32(r.index), r.flags&flagFound != 0)
+		if r.flags&(flagUnverified|flagFound) != 0 {
+			l.unverifyFile(int32(r.index), r.flags&flagFound != 0)
 		}
 	}
 }
 
-// doubtFile makes the verified pieces of a file unverified, or all its pieces if they were found.
-func (l *ledger) doubtFile(entry int32, found bool) {
+// unverifyFile makes the verified pieces of a file unverified, or all its pieces if they were found.
+func (l *ledger) unverifyFile(entry int32, found bool) {
 	file, ok := slices.BinarySearch(l.shape.Files, entry)
 	if !ok {
 		return
@@ -111,16 +111,16 @@ func (l *ledger) doubtFile(entry int32, found bool) {
 			l.number[i] = 0
 		}
 		if found || l.state[i] == Verified {
-			l.state[i] = Doubtful
+			l.state[i] = Unverified
 		}
 	}
 }
 
-// doubtFrom makes the verified pieces doubtful whose commits are numbered from or
+// unverifyFrom makes the verified pieces unverified whose commits are numbered from or
 // higher.
-func (l *ledger) doubtFrom(from uint32) {
+func (l *ledger) unverifyFrom(from uint32) {
 	for _, i := range l.verifiedFrom(from) {
-		l.state[i] = Doubtful
+		l.state[i] = Unverified
 	}
 }
 

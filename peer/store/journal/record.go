@@ -31,8 +31,8 @@ const (
 	flagTouched
 	flagForeign
 	flagFinal
-	flagDoubt // the verified pieces of the file are unverified from then on
-	flagFound // so are all its pieces, which no crash can have lost
+	flagUnverified // the verified pieces of the file are unverified from then on
+	flagFound      // so are all its pieces, which no crash can have lost
 )
 
 // BootID identifies one boot of a machine. Zero is unknown.
@@ -56,7 +56,7 @@ type File struct {
 	Touched bool
 	// Foreign is set if another program put it in the place of the transfer's file. It may be read, and is not written to.
 	Foreign bool
-	// Final is set if it has its mode and time, and others may change it.
+	// Final is set once it has its mode and time: other programs may change it from then on.
 	Final bool
 }
 

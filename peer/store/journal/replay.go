@@ -11,7 +11,7 @@ import (
 type replayed interface {
 	valid(r record) bool
 	apply(r record)
-	doubtFrom(number uint32)
+	unverifyFrom(number uint32)
 }
 
 // replay reads the records of a journal, after its header, into an empty ledger. It returns the number of
@@ -35,7 +35,7 @@ func replay(r io.Reader, l replayed) (uint32, error) {
 		if damaged {
 			// The unreadable record may have withdrawn any earlier one. It stays in
 			// the file, as the next replay comes to the same.
-			l.doubtFrom(0)
+			l.unverifyFrom(0)
 			damaged = false
 		}
 		l.apply(rec)

@@ -4,12 +4,12 @@ import "path/filepath"
 
 // Records of version 1, which has no file records. A file has its number among the files with bytes.
 const (
-	recordDoubt recordKind = 4  // index: a piece that may be there, a: 1 if it was found, not written
-	recordInode recordKind = 6  // index: a file, a: its inode number, b: flags
-	recordMTime recordKind = 7  // of earlier versions, ignored
-	recordWhole recordKind = 8  // every piece is there and on the disk, until the next forget
-	recordStamp recordKind = 9  // index: a file, a: the time of its last change, b: its inode number
-	recordEntry recordKind = 10 // as inode, index: an entry without bytes
+	recordUnverified recordKind = 4  // index: a piece that may be there, a: 1 if it was found, not written
+	recordInode      recordKind = 6  // index: a file, a: its inode number, b: flags
+	recordMTime      recordKind = 7  // of earlier versions, ignored
+	recordWhole      recordKind = 8  // every piece is there and on the disk, until the next forget
+	recordStamp      recordKind = 9  // index: a file, a: the time of its last change, b: its inode number
+	recordEntry      recordKind = 10 // as inode, index: an entry without bytes
 )
 
 // version1 is a ledger that reads records of version 1.
@@ -20,7 +20,7 @@ type version1 struct {
 
 func (l *version1) valid(r record) bool {
 	switch r.kind {
-	case recordDoubt:
+	case recordUnverified:
 		return int64(r.index) < int64(len(l.state))
 	case recordInode, recordMTime, recordStamp:
 		return int64(r.index) < int64(len(l.shape.Files))
@@ -34,8 +34,8 @@ func (l *version1) valid(r record) bool {
 
 func (l *version1) apply(r record) {
 	switch r.kind {
-	case recordDoubt:
-		l.state[r.index] = Doubtful
+	case recordUnverified:
+		l.state[r.index] = Unverified
 		if r.a == 1 {
 			l.number[r.index] = 0
 		} else if l.number[r.index] == 0 {
@@ -97,15 +97,15 @@ func (j *Journal) upgrade() (*Journal, error) {
 
 // copyFrom appends records that add up to a ledger of version 1.
 func (j *Journal) copyFrom(old *version1) error {
-	doubted := make([]bool, len(old.state)) // pieces of files with a doubtful piece
-	doubt := make([]bool, len(old.files))
+	rehashed := make([]bool, len(old.state)) // pieces of files with a unverified piece
+	unverified := make([]bool, len(old.files))
 	for file, entry := range j.shape.Files {
 		first, after := j.shape.PiecesOf(file)
 		for i := first; i < after; i++ {
-			doubt[entry] = doubt[entry] || old.state[i] == Doubtful
+			unverified[entry] = unverified[entry] || old.state[i] == Unverified
 		}
 		for i := first; i < after; i++ {
-			doubted[i] = doubted[i] || doubt[entry]
+			rehashed[i] = rehashed[i] || unverified[entry]
 		}
 	}
 	lasting := func(i int) bool { return old.number[i] < old.mark || old.number[i] == 0 }
@@ -130,13 +130,13 @@ func (j *Journal) copyFrom(old *version1) error {
 	}
 	for entry, f := range old.files {
 		switch {
-		case doubt[entry]:
-			all = append(all, fileRecord(entry, f, flagDoubt))
+		case unverified[entry]:
+			all = append(all, fileRecord(entry, f, flagUnverified))
 		case f != File{}:
 			all = append(all, fileRecord(entry, f, 0))
 		}
 	}
-	pieces(recordCommit, func(i int) bool { return doubted[i] && old.state[i] == Verified })
+	pieces(recordCommit, func(i int) bool { return rehashed[i] && old.state[i] == Verified })
 	for _, r := range all {
 		if err := j.append(r); err != nil {
 			return err

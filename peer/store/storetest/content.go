@@ -15,14 +15,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// PieceLength is the piece length of contents of [Make], in bytes.
+// PieceLength is the piece length of [Make], in bytes.
 const PieceLength = 256 << 10
 
 // MTime is the modification time of the entries of [File], [Dir] and [Link]. All of its
 // nanoseconds matter.
 const MTime = 1_600_000_000_123_456_789
 
-// Content is a content with its bytes.
+// Content is a manifest with its bytes.
 type Content struct {
 	Manifest *proto.Manifest
 	Data     []byte
@@ -56,7 +56,7 @@ func Untimed(entries ...proto.Entry) []proto.Entry {
 	return entries
 }
 
-// Make returns a content of these entries, which it sorts, with pieces of [PieceLength]
+// Make returns content of these entries, which it sorts, with pieces of [PieceLength]
 // and random bytes that depend on seed.
 func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	t.Helper()
@@ -66,7 +66,7 @@ func Make(t testing.TB, seed uint64, entries ...proto.Entry) Content {
 	return c
 }
 
-// MakeTorrent returns a content of these entries, in this order, of which only the
+// MakeTorrent returns content of these entries, in this order, of which only the
 // torrent is known, with pieces of [proto.MinPieceLength] and random bytes that depend on
 // seed.
 func MakeTorrent(t testing.TB, seed uint64, entries ...proto.Entry) Content {

@@ -152,7 +152,7 @@ func (r osRoot) checkNoLink(name string, f *os.File) error {
 	return err
 }
 
-// osFile is an [os.File] with what the system can do besides.
+// osFile is an [os.File] with further calls of the system.
 type osFile struct{ *os.File }
 
 func newFile(f *os.File, err error) (File, error) {

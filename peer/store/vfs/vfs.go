@@ -1,5 +1,5 @@
 // Package vfs is the seam between a store and the file system: just the calls that a store
-// makes. [OS] makes them on the system's files, through an [os.Root] below a content. A
+// makes. [OS] makes them on the system's files, through an [os.Root] below the content. A
 // test puts another file system in its place, in which any call fails.
 package vfs
 
@@ -34,7 +34,7 @@ type Root interface {
 	OpenRoot(name string) (Root, error)
 	Lstat(name string) (fs.FileInfo, error)
 	// LstatAll is Lstat for several names, with nil where that fails. It looks for a
-	// directory once for all neighbours in it.
+	// directory once for all neighbors in it.
 	LstatAll(names []string) []fs.FileInfo
 	Readlink(name string) (string, error)
 	Mkdir(name string, perm fs.FileMode) error
@@ -56,7 +56,7 @@ type File interface {
 	io.WriterAt
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
-	// SetModTime sets the modification time, and leaves that of the last access. It reports
+	// SetModTime sets the modification time, and leaves the access time. It reports
 	// false if the system has no such call.
 	SetModTime(t time.Time) (bool, error)
 	Truncate(size int64) error
@@ -79,18 +79,18 @@ type File interface {
 	DropCache()
 }
 
-// Stat is what identifies a file and its last change. Numbers that the system does not
+// Stat identifies a file and its last change. Numbers that the system does not
 // have are 0.
 type Stat struct {
-	// Device and Inode distinguish a file from all others at one moment.
+	// Device and Inode distinguish a file from all other files that exist.
 	Device, Inode uint64
-	// Links is how many names the file has.
+	// Links is the number of names of the file.
 	Links uint64
-	// Changed is when the bytes, the mode or the links of the file changed last, in Unix
+	// Changed is the time of the last change of the bytes, the mode or the links of the file, in Unix
 	// nanoseconds. No program can set it, but with the clock. It is the modification
 	// time on systems that have no such time.
 	Changed int64
-	// Allocated is how many bytes the file takes on the disk.
+	// Allocated is the size of the file on the disk, in bytes.
 	Allocated int64
 }
 
