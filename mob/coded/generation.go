@@ -2,19 +2,19 @@ package coded
 
 import "github.com/mobgrid/mob/mob"
 
-// generation is one that is being fetched.
+// generation is a generation that is being fetched.
 type generation struct {
 	number      int
 	first, end  int  // its numbers
 	blocks      int  // source blocks
 	have        int  // blocks that the node has
-	sourcesOnly bool // it failed its hashes: source blocks are fetched, which can be checked
+	sourcesOnly bool // it failed its hashes: source blocks are fetched and verified
 	// corrupt has the peers that sent a corrupt copy of a block. It is fetched as if no member of the
 	// cluster had it: members may have the same copy.
 	corrupt map[int][]mob.Peer
 	// senders are the peers that sent the blocks that the node has.
 	senders map[int]mob.Peer
-	// surveys are one for each group that the node is in. They are out of date when stale is set, or
+	// surveys has one survey for each group that the node is in. They are out of date when stale is set, or
 	// the State's census has changed.
 	surveys []survey
 	stale   bool
@@ -22,17 +22,17 @@ type generation struct {
 
 // survey counts the blocks of a generation by where they are, as seen from a group.
 type survey struct {
-	gained    int // that the group gained since the start, until they are enough
-	requested int // on their way to the node
-	brought   int // that the node has or requested, and that come from outside of the group
-	covered   int // that the group has, or that are on their way to it
-	around    int // that any group has or claimed, without those that only complete holders have
+	gained    int // that the group gained since the start, up to the source blocks
+	requested int // in flight to the node
+	entered   int // that the node has or requested, from outside of the group
+	covered   int // that the group has, or that are in flight to it
+	around    int // that any group has or claimed, except blocks that only complete holders have
 	inside    int // the same within the group
-	// members and siblings are how many peers of the group, and how many siblings, have all of it.
+	// members and siblings count the peers of the group, and the siblings, that have all of it.
 	members, siblings int
 }
 
-// update makes the surveys anew if anything has changed.
+// update makes new surveys if anything has changed.
 func (g *generation) update(k *Picker) {
 	if k.Changed(g.first, g.end) {
 		g.stale = true
@@ -73,8 +73,8 @@ func (k *Picker) count(of *survey, v mob.View, i int) {
 	if requested || have || v.Claims(i) > 0 || v.Holders(i) > of.members {
 		of.inside++
 	}
-	if f.Enters || k.brought[v.Level()].Has(i) {
-		of.brought++
+	if f.Enters || k.entered[v.Level()].Has(i) {
+		of.entered++
 	}
 	switch {
 	case f.Enters, have, !v.Free(i) && !k.useless.Has(i):

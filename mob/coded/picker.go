@@ -8,16 +8,16 @@ import (
 	"github.com/mobgrid/mob/mob/ranks"
 )
 
-// Coding says how a content is coded.
+// Coding configures a coded transfer.
 type Coding struct {
-	// Blocks is how many source blocks a generation has, k. The last may have fewer.
+	// Blocks is the number of source blocks of a generation, k. The last may have fewer.
 	Blocks int
-	// Names is how many blocks of a generation have a name, N, more than k. Those below k are
+	// Names is the number of named blocks of a generation, N, more than k. The first k are
 	// the source blocks.
 	Names int
 	// Piece is the number of source blocks in a piece, whose hash is known. Zero represents one.
 	Piece int
-	// Live is how many generations the node fetches at a time, which bounds its memory.
+	// Live is the number of generations that the node fetches concurrently, which bounds its memory.
 	Live int
 }
 
@@ -27,14 +27,14 @@ type Picker struct {
 	Coding
 	size    int           // of a block
 	sources int           // source blocks of the content
-	live    []*generation // those that are being fetched
-	byGen   []*generation // the same by number, nil for others
-	next    int           // the first generation that was not begun
-	brought []*bitset.Set // blocks that the node got from outside of each group that it is in
-	useless *bitset.Set   // blocks that follow from those that are stored
+	live    []*generation // being fetched
+	byGen   []*generation // the same by number, else nil
+	next    int           // the first generation that was not started
+	entered []*bitset.Set // blocks that the node received from outside of each group that it is in
+	useless *bitset.Set   // blocks that are combinations of stored ones
 }
 
-// New is the picker of a content of length bytes, in blocks of size bytes.
+// New returns the picker of length bytes in blocks of size bytes.
 func New(length int64, size int, c Coding) *Picker {
 	sources := int((length + int64(size) - 1) / int64(size))
 	generations := (sources + c.Blocks - 1) / c.Blocks
@@ -62,12 +62,12 @@ func (k *Picker) Attach(c *mob.Control) {
 	whole := c.Stored(0, len(k.byGen)*k.Names) / k.Names
 	for _, v := range c.Levels() {
 		c.AddMissing(v, max(0, k.sources-whole*k.Blocks))
-		k.brought = append(k.brought, bitset.New(len(k.byGen)*k.Names))
+		k.entered = append(k.entered, bitset.New(len(k.byGen)*k.Names))
 	}
-	k.begin()
+	k.start()
 }
 
-// at is the generation of a number, nil if it is not being fetched.
+// at returns the generation of a number, nil if it is not being fetched.
 func (k *Picker) at(i int) *generation {
 	if i < 0 || i >= len(k.byGen)*k.Names {
 		return nil
@@ -75,11 +75,11 @@ func (k *Picker) at(i int) *generation {
 	return k.byGen[i/k.Names]
 }
 
-// sourcesIn is how many source blocks a generation has.
+// sourcesIn returns the number of source blocks of a generation.
 func (k *Picker) sourcesIn(number int) int { return min(k.Blocks, k.sources-number*k.Blocks) }
 
-// begin takes up further generations while few are being fetched.
-func (k *Picker) begin() {
+// start starts further generations while few are being fetched.
+func (k *Picker) start() {
 	for ; len(k.live) < k.Live && k.next < len(k.byGen); k.next++ {
 		if k.Has(k.next*k.Names) || k.byGen[k.next] != nil {
 			continue
@@ -106,7 +106,7 @@ func (k *Picker) begin() {
 	}
 }
 
-// update brings the surveys up to date.
+// update makes new surveys where necessary.
 func (k *Picker) update() {
 	for _, g := range k.live {
 		g.update(k)
@@ -118,10 +118,10 @@ const last = 1 << 17
 
 // Pick implements [mob.Picker].
 //
-// A node that has a whole generation could send every block of it, and would do so to every
-// cluster, while clusters wait for each other. So once k of its blocks are around, others are
-// picked last, between groups and within one. Over a link a block is picked only while the group
-// lacks one, and first by members whose share of them has not come.
+// A node with a complete generation could send every block of it to every cluster, while clusters
+// wait for each other. So once any groups have k blocks, further ones are picked last, between
+// groups and within one. Over a link a block is picked only while the group needs one, and first by
+// members that have not received their share.
 func (k *Picker) Pick(p mob.Peer) int {
 	k.update()
 	v := k.From(p)
@@ -155,7 +155,7 @@ func (k *Picker) key(p mob.Peer, g *generation, i int) (key int, ok bool) {
 		return 0, false
 	}
 	if g.sourcesOnly && p.Has().Count(g.first, g.end) < k.Names {
-		return 1 << 20, true // it may be false as well; but members that repair it wait for each other
+		return 1 << 20, true // it may be corrupt as well; but members that repair it wait for each other
 	}
 	return 0, true
 }
@@ -188,7 +188,7 @@ func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int, quick bool) (key int, 
 		key += last
 	}
 	rank, size := v.Rank()
-	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); of.brought >= end-first {
+	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); of.entered >= end-first {
 		key++
 		if quick {
 			key += 1 << 16
@@ -198,7 +198,7 @@ func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int, quick bool) (key int, 
 }
 
 // Claimed implements [mob.Picker]. When two members requested the last block that their group
-// needs of a generation while their claims crossed, the node gives up the one that it began last.
+// needs of a generation while their claims crossed, the node gives up the one that it started last.
 func (k *Picker) Claimed(v mob.View, i int) {
 	g := k.at(i)
 	if g == nil {
@@ -232,8 +232,8 @@ func (k *Picker) Gained(v mob.View, i int) bool {
 	return true
 }
 
-// Makes implements [mob.Picker]. A node that has not decoded a generation keeps no block that
-// follows from others, so it has at most as many as there are source blocks.
+// Makes implements [mob.Picker]. A node that has not decoded a generation keeps only linearly
+// independent blocks, so it has at most as many as there are source blocks.
 func (k *Picker) Makes(p mob.Peer, i int) bool {
 	number := i / k.Names
 	return p.Has().Count(number*k.Names, (number+1)*k.Names) > k.sourcesIn(number)

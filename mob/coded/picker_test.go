@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// small is how the contents of these tests are coded.
+// small is the coding of these tests.
 func small() Coding { return Coding{Blocks: 4, Names: 8, Live: 2} }
 
 // subject is a picker of five generations, the last a short one.
@@ -72,7 +72,7 @@ func newNode() *node {
 	return n
 }
 
-// steps takes in events at once, and returns what is done about them, and a second later.
+// steps handles events, and a Tick a second later, and returns the actions.
 func (n *node) steps(evs ...mob.Event) (did []mob.Action) {
 	for _, ev := range evs {
 		did = append(did, n.Step(n.now, ev)...)
@@ -81,12 +81,12 @@ func (n *node) steps(evs ...mob.Event) (did []mob.Action) {
 	return append(did, n.Step(n.now, mob.Tick{})...)
 }
 
-// TestLostBlock wants a dropped block to be fetched again, and what followed from it.
+// TestLostBlock checks that a dropped block is fetched again, and combinations with it.
 func TestLostBlock(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Stored{Piece: 5}, mob.Stored{Piece: 6}, mob.Useless{Piece: 7}, mob.Lost{Piece: 5})
 	if g := n.k.at(0); g.have != 1 {
-		t.Errorf("%d blocks are there, want 1", g.have)
+		t.Errorf("%d blocks are stored, want 1", g.have)
 	}
 	for i, want := range []bool{true, true, true, true, true, true, false, true} {
 		if n.k.Wanted().Has(i) != want {
@@ -95,8 +95,8 @@ func TestLostBlock(t *testing.T) {
 	}
 }
 
-// TestStoredBlockIsNotWanted has two copies of a block on their way. The first is useless, and the
-// second not, since another block was dropped meanwhile.
+// TestStoredBlockIsNotWanted receives two copies of a block. The first is useless, and the second is not,
+// since another block was dropped before it.
 func TestStoredBlockIsNotWanted(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Stored{Piece: 5}, mob.Useless{Piece: 7}, mob.Stored{Piece: 7}, mob.Lost{Piece: 5})
@@ -105,8 +105,8 @@ func TestStoredBlockIsNotWanted(t *testing.T) {
 	}
 }
 
-// TestRequestedBlockIsNotWanted has a block that was reported useless fail, and requested again, when
-// another of its generation is dropped.
+// TestRequestedBlockIsNotWanted drops a block while another one of its generation, which was useless and
+// then failed, is requested again.
 func TestRequestedBlockIsNotWanted(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}, mob.Stored{Piece: 5}, mob.Useless{Piece: 7},
@@ -116,12 +116,11 @@ func TestRequestedBlockIsNotWanted(t *testing.T) {
 	}
 	n.steps(mob.Lost{Piece: 5})
 	if n.k.Wanted().Has(7) {
-		t.Error("a block on its way is wanted")
+		t.Error("a block in flight is wanted")
 	}
 }
 
-// TestLostGeneration wants a generation that was whole and is damaged to be fetched again, in
-// its turn.
+// TestLostGeneration checks that a damaged generation is fetched again after the live ones.
 func TestLostGeneration(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Decoded{Generation: 0}, mob.Decoded{Generation: 1})
@@ -137,7 +136,7 @@ func TestLostGeneration(t *testing.T) {
 	}
 	n.steps(mob.Decoded{Generation: 0}, mob.Decoded{Generation: 3})
 	if st := n.Status(); st.Have != st.Total {
-		t.Error("the content is not whole")
+		t.Error("the content is not complete")
 	}
 }
 
@@ -198,8 +197,7 @@ func TestRepairedPieceComesFromOnePeer(t *testing.T) {
 	t.Fatalf("the piece did not come from one peer: %v", came)
 }
 
-// TestRepairAsksPartialHolders has a generation that failed: a member has what others of the
-// cluster have verified of it.
+// TestRepairAsksPartialHolders checks that a failed generation is requested of a member with a part of it.
 func TestRepairAsksPartialHolders(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Stored{Piece: 5}, mob.Polluted{Generation: 0})
@@ -228,8 +226,8 @@ func drops(i int) func(*proto.Have) bool {
 
 func one(i int) []proto.Range { return []proto.Range{{First: uint32(i), Count: 1}} }
 
-// TestDropIsAnsweredWithHave has a member lose a block: it hears that the node has it, which was
-// not announced to the member while it had the block as well.
+// TestDropIsAnsweredWithHave lets a member lose a block. The node announces the block, which it did not
+// while the member had it.
 func TestDropIsAnsweredWithHave(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}},
@@ -241,9 +239,8 @@ func TestDropIsAnsweredWithHave(t *testing.T) {
 	}
 }
 
-// TestLossIsToldToAll has a member that does not want to hear of anything: it hears of a loss,
-// since it may have heard of the block before.
-func TestLossIsToldToAll(t *testing.T) {
+// TestLossIsSentToAll checks that a member without a Want receives a loss: it may know of the block.
+func TestLossIsSentToAll(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}, mob.Stored{Piece: 5})
 	if did := n.steps(mob.Lost{Piece: 5}); !sends(did, "m", drops(5)) {
@@ -251,8 +248,8 @@ func TestLossIsToldToAll(t *testing.T) {
 	}
 }
 
-// claims has the node request a block over the WAN, with a member m that wants to hear of all, and
-// returns it.
+// claims lets the node request a block over the WAN while a member m wants all blocks, and returns
+// its number.
 func (n *node) claims(t *testing.T) int {
 	t.Helper()
 	names := []proto.Range{{Count: 8}}
@@ -275,14 +272,14 @@ func (n *node) claims(t *testing.T) int {
 	return -1
 }
 
-// TestFailedClaimIsTakenBack has a claimed block come from a member instead, and false: else all
+// TestFailedClaimIsWithdrawn receives a claimed block from a member, corrupt. If the claim stayed, all
 // members of a cluster could wait for each other's claims.
-func TestFailedClaimIsTakenBack(t *testing.T) {
+func TestFailedClaimIsWithdrawn(t *testing.T) {
 	n := newNode()
 	i := n.claims(t)
 	n.Step(n.now, mob.Received{Peer: "m", Message: &proto.Have{Have: one(i)}})
 	if f, _ := n.k.Fetch(i); f.Enters {
-		t.Fatal("what a member has is requested over the WAN")
+		t.Fatal("a block of a member is requested over the WAN")
 	}
 	if did := n.steps(mob.Failed{Piece: i}); !sends(did, "m", drops(i)) {
 		t.Errorf("%+v", did)
@@ -292,8 +289,7 @@ func TestFailedClaimIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestDroppedClaimIsTakenBack has no member have a claimed block any more.
-func TestDroppedClaimIsTakenBack(t *testing.T) {
+func TestDroppedClaimIsWithdrawn(t *testing.T) {
 	n := newNode()
 	i := n.claims(t)
 	n.Step(n.now, mob.Received{Peer: "m", Message: &proto.Have{Have: one(i)}})
@@ -302,8 +298,7 @@ func TestDroppedClaimIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestWhoMakesBlocks has a peer that announced more blocks of a generation than one can have that has not
-// decoded it, and one that did not.
+// TestWhoMakesBlocks checks that a peer with more blocks of a generation than source blocks must make them.
 func TestWhoMakesBlocks(t *testing.T) {
 	for _, tt := range []struct {
 		has  uint32

@@ -31,7 +31,7 @@ func (k *Picker) stored(i int) {
 	}
 	for _, v := range k.Levels() {
 		if f, _ := v.Fetch(i); f.Enters {
-			k.brought[v.Level()].Add(i)
+			k.entered[v.Level()].Add(i)
 		}
 	}
 	if g := k.at(i); g != nil {
@@ -43,13 +43,13 @@ func (k *Picker) stored(i int) {
 	k.Store(i)
 }
 
-// failed notes that a false block came, or none. If nobody is to blame the peer that sent it may
-// send the same again.
+// failed handles a corrupt or rejected block. If no peer is at fault, the sender may send the same block
+// again.
 func (k *Picker) failed(ev mob.Failed) {
 	i := ev.Piece
 	g := k.at(i)
 	if f, requested := k.Fetch(i); requested && g != nil && len(ev.Sources) == 0 {
-		k.doubt(g, i, f.Peer)
+		k.distrust(g, i, f.Peer)
 	}
 	k.GiveUp(i)
 	if g != nil && k.Want(i) {
@@ -57,10 +57,9 @@ func (k *Picker) failed(ev mob.Failed) {
 	}
 }
 
-// doubt notes that a peer sent a false copy of a block. Other members may have it from the same
-// peer, or from each other: to ask one after the other might never end. So it is fetched as if
-// no member had it, and from that peer only after a while.
-func (k *Picker) doubt(g *generation, i int, p mob.Peer) {
+// distrust records that a peer sent a corrupt copy of a block. Other members may have the same copy.
+// So the block is fetched as if no member had it, and deferred for that peer.
+func (k *Picker) distrust(g *generation, i int, p mob.Peer) {
 	g.corrupt[i], g.stale = append(g.corrupt[i], p), true
 	if g.sourcesOnly {
 		k.Allow(i) // it was left to p
@@ -70,15 +69,15 @@ func (k *Picker) doubt(g *generation, i int, p mob.Peer) {
 	}
 }
 
-// lost notes that a block is not stored any more. What followed from it and others is of use
-// again. A generation of which the node has nothing left is begun again.
+// lost records that a block is no longer stored. Combinations with it are of use again. The node
+// starts a generation again if it has no block of it.
 func (k *Picker) lost(i int) {
 	if !k.Drop(i) {
 		return
 	}
 	if g := k.at(i); g != nil {
 		g.have--
-		k.doubt(g, i, g.senders[i])
+		k.distrust(g, i, g.senders[i])
 		for j := g.first; j < g.end; j++ {
 			if k.useless.Remove(j) {
 				k.Want(j)
@@ -94,11 +93,11 @@ func (k *Picker) lost(i int) {
 			k.AddMissing(v, k.sourcesIn(number))
 		}
 		k.next = min(k.next, number)
-		k.begin()
+		k.start()
 	}
 }
 
-// follows notes a block that follows from those that are stored.
+// follows records a block that is a combination of stored ones.
 func (k *Picker) follows(i int) {
 	if k.Has(i) {
 		return
@@ -111,8 +110,8 @@ func (k *Picker) follows(i int) {
 	k.ReconsiderAll()
 }
 
-// decoded notes that a generation is decoded, verified and on disk: the node has the blocks of
-// all its names. It announces them all, as one range.
+// decoded records that a generation is decoded, verified and on disk: the node has the blocks of
+// all its names, and announces them as one range.
 func (k *Picker) decoded(number int) {
 	if number < 0 || number >= len(k.byGen) {
 		return
@@ -125,11 +124,11 @@ func (k *Picker) decoded(number int) {
 		}
 		k.stored(i)
 	}
-	k.begin()
+	k.start()
 }
 
-// polluted takes back a generation that failed its hashes, since some of its blocks were false.
-// Its source blocks can be checked one by one.
+// polluted withdraws a generation that failed its hashes, since some of its blocks were corrupt.
+// It is repaired from its source blocks.
 func (k *Picker) polluted(number int) {
 	g := k.at(number * k.Names)
 	if g == nil {
