@@ -18,16 +18,16 @@ func binaryAddrs(texts ...string) (out [][]byte) {
 	return out
 }
 
-// A peer tells of 50,000 members. The book has room for those of other peers and of trackers, and
-// what the members say of themselves is not replaced.
-func TestHearsayDisplacesNobody(t *testing.T) {
+// TestUnverifiedAddressesAreBounded adds 50,000 members from one peer. The book has room for members from
+// other peers and trackers, and verified addresses are not replaced.
+func TestUnverifiedAddressesAreBounded(t *testing.T) {
 	var tracker netip.Addr
 	b := newAddressBook()
 	own, lie := binaryAddrs("/ip4/192.0.2.1/tcp/1"), binaryAddrs("/ip4/192.0.2.66/tcp/1")
 	b.add(tracker, "member", own)
 	b.addUnverified("liar", "member", lie)
 	if !slices.EqualFunc(b.of("member"), own, slices.Equal) {
-		t.Errorf("hearsay replaces the addresses of a member by %x", b.of("member"))
+		t.Errorf("unverified addresses replace the verified ones of a member by %x", b.of("member"))
 	}
 	heard := 0
 	for i := range 50_000 {
@@ -47,13 +47,13 @@ func TestHearsayDisplacesNobody(t *testing.T) {
 			t.Fatalf("no room for member %d of a tracker", i)
 		}
 	}
-	// A trial ends a rumour either way.
+	// A member leaves the unverified ones by a verified address, or by a failed dial.
 	used := b.unverified.Used()
 	b.add(tracker, "invented1", own)
 	b.forget("invented2")
 	b.forget("member")
 	if n := used - b.unverified.Used(); n != 2 || b.of("invented2") != nil || b.of("member") == nil {
-		t.Errorf("%d rumours are settled, want 2", n)
+		t.Errorf("%d members left the unverified ones, want 2", n)
 	}
 	b.add(tracker, "other1", nil)
 	if b.forget("other1"); !slices.EqualFunc(b.of("other1"), own, slices.Equal) {

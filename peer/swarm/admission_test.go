@@ -64,8 +64,8 @@ func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
 	return c, true
 }
 
-// Thousands of identities at one address do not fill a swarm: others have room, members that the
-// node dials too, and later those that exchange nothing make room at their own address.
+// TestIdentitiesDoNotFillASwarm opens sessions with thousands of identities at one address. Other addresses
+// and dialed members have room, and idle sessions are replaced by new ones of the same address.
 func TestIdentitiesDoNotFillASwarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()

@@ -23,7 +23,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// swarmOf returns a node's running swarm of a content, nil if there is none.
+// swarmOf returns the running swarm of a link, nil if there is none.
 func swarmOf(n *peer.Node, link *proto.Link) *swarm.Swarm {
 	tr, err := n.Transfer(link.Manifest.String())
 	if err != nil {
@@ -36,7 +36,7 @@ func swarmOf(n *peer.Node, link *proto.Link) *swarm.Swarm {
 	return swarm.Of(a)
 }
 
-// channelsTo counts the bulk sockets and streams between a node and another for a content.
+// channelsTo counts the bulk sockets and streams between two nodes for a link.
 func channelsTo(n, other *peer.Node, link *proto.Link) (sockets, streams int) {
 	if s := swarmOf(n, link); s != nil {
 		sockets, streams, _ = s.Channels(other.Host().ID())
@@ -44,7 +44,7 @@ func channelsTo(n, other *peer.Node, link *proto.Link) (sockets, streams int) {
 	return sockets, streams
 }
 
-// TestBulkSocket sends blocks on a bulk socket, whoever dialed whom.
+// TestBulkSocket sends blocks on bulk sockets in both directions of dialing.
 func TestBulkSocket(t *testing.T) {
 	t.Parallel()
 	for name, dialer := range map[string]func(seed, other *peer.Node) (*peer.Node, *peer.Node){
@@ -74,8 +74,8 @@ func TestBulkSocket(t *testing.T) {
 	}
 }
 
-// TestBrokenChannel resets a channel on which a block has come: the session goes on, since the
-// channel may belong to another session, which was given up for this one.
+// TestBrokenChannel resets a channel after a block: the session continues, since the channel may belong to
+// another session, which this one replaced.
 func TestBrokenChannel(t *testing.T) {
 	t.Parallel()
 	node := peertest.Start(t, "A")
@@ -105,7 +105,7 @@ func TestBrokenChannel(t *testing.T) {
 	}
 }
 
-// TestSmallContentsTakeStreams has a content be over before a bulk socket would be there: nobody dials one.
+// TestSmallContentsTakeStreams checks that no bulk socket is dialed for small content.
 func TestSmallContentsTakeStreams(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
@@ -261,8 +261,8 @@ func TestFastPath(t *testing.T) {
 	}
 }
 
-// TestLossyPath has a path lose packets without a queue. Its socket gets another congestion control, and
-// that of the next session with its cluster gets it before it has lost one. If the kernel does not allow
+// TestLossyPath loses packets on a path without a queue. Its socket gets another congestion control, and so
+// does the socket of the next session with its cluster, before its first loss. If the kernel does not allow
 // that, more sockets send.
 func TestLossyPath(t *testing.T) {
 	t.Parallel()
@@ -333,9 +333,9 @@ func TestLossyPath(t *testing.T) {
 	}
 }
 
-// TestSocketsOfStrangers opens sockets that are of no use: the node closes them, and serves
-// others as before.
-func TestSocketsOfStrangers(t *testing.T) {
+// TestUselessSocketsAreClosed opens sockets without a valid opening. The node closes them, and continues to
+// serve its peers.
+func TestUselessSocketsAreClosed(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
 	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
@@ -353,7 +353,7 @@ func TestSocketsOfStrangers(t *testing.T) {
 	}
 	defer h.Close()
 	const soon = 20 * time.Second
-	// ends reports whether a socket is closed within d after a stranger wrote to it.
+	// ends reports whether a socket is closed within d after a write to it.
 	ends := func(say []byte, d time.Duration) bool {
 		t.Helper()
 		c, err := end.Dial(t.Context(), n.Host().ID(), n.Host().Addrs()[0])
@@ -392,7 +392,7 @@ func TestSocketsOfStrangers(t *testing.T) {
 		"oversized frame":  {0xff, 0xff, 0xff, 0xff, 1},
 	} {
 		if !ends(say, soon) {
-			t.Errorf("%s: the socket goes on", name)
+			t.Errorf("%s: the socket stays open", name)
 		}
 	}
 	for i := range swarm.MaxChannels {

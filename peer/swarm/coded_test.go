@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestCodedSmallContents moves contents that are no whole generation, block or piece.
+// TestCodedSmallContents moves content shorter than a generation, block or piece.
 func TestCodedSmallContents(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")

@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestDamagedSource has the only source damaged in five pieces. It takes them back when it is told
-// of one: everything else arrives, both sides name what is damaged, and a sound source completes it.
+// TestDamagedSource damages five pieces of the only source. It withdraws them after a report of one: all
+// other pieces arrive, both sides name the damaged files, and a valid source completes the content.
 func TestDamagedSource(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a node says what it waits for after seconds without payload")
@@ -31,7 +31,7 @@ func TestDamagedSource(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, b, link, out)
-	peertest.Eventually(t, "all sound pieces", func() bool { return get.Status().PiecesHave == pieces-damaged })
+	peertest.Eventually(t, "all valid pieces", func() bool { return get.Status().PiecesHave == pieces-damaged })
 	want := fmt.Sprintf("the %d missing pieces of content.bin: no connected peer has them sound", damaged)
 	peertest.Eventually(t, "word of what is lacking", func() bool { return strings.Contains(get.Status().Waiting, want) })
 	peertest.Eventually(t, "the source to find them all", func() bool { return seed.Status().Damaged == damaged })

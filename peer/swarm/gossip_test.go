@@ -15,8 +15,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestGossip moves a content by each kind of permutation gossip: the source sends it little more
-// often than once, and the others send it to each other.
+// TestGossip runs each kind of permutation gossip: the source sends the content little more than once, and
+// the members send it to each other.
 func TestGossip(t *testing.T) {
 	t.Parallel()
 	for _, name := range proto.StrategyNames() {
@@ -43,7 +43,7 @@ func TestGossip(t *testing.T) {
 	}
 }
 
-// TestGossipSmallContents moves contents that are no whole generation, block or piece.
+// TestGossipSmallContents moves content shorter than a generation, block or piece.
 func TestGossipSmallContents(t *testing.T) {
 	t.Parallel()
 	nodes := peertest.Clusters(t, 1, 3)
@@ -53,7 +53,7 @@ func TestGossipSmallContents(t *testing.T) {
 	}
 }
 
-// TestGossipWithoutTracker has members find each other by the source alone.
+// TestGossipWithoutTracker checks that members find each other through the source.
 func TestGossipWithoutTracker(t *testing.T) {
 	t.Parallel()
 	var nodes []*peer.Node
@@ -68,8 +68,8 @@ func TestGossipWithoutTracker(t *testing.T) {
 	}
 }
 
-// TestGossipDeathAndLateMember has a member end halfway, another join late, and the first restart
-// with its pieces: all become whole.
+// TestGossipDeathAndLateMember stops a member halfway, lets another one join late, and restarts the first
+// with its pieces: all complete.
 func TestGossipDeathAndLateMember(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
@@ -99,32 +99,32 @@ func TestGossipDeathAndLateMember(t *testing.T) {
 	peertest.WaitEqual(t, []*peer.Transfer{again}, content)
 	st := again.Status()
 	if lacked := int64(st.Pieces-had) * int64(st.PieceLength); st.Traffic.LANIn-st.Duplicate > lacked*11/10 {
-		t.Errorf("%d new bytes came after the restart, and %d were lacking", st.Traffic.LANIn-st.Duplicate, lacked)
+		t.Errorf("%d new bytes were received after the restart, and %d were missing", st.Traffic.LANIn-st.Duplicate, lacked)
 	}
 }
 
-// TestGossipPolluted has a whole member send false blocks for a while. Others combine them with
-// valid ones, and detect them by the hashes of a decoded generation: nothing false is stored, and
-// in the end all are whole.
+// TestGossipPolluted lets a complete member send corrupt blocks for some seconds. Members combine them with
+// valid ones, and detect them by the hashes of a decoded generation: no corrupt piece is stored, and all
+// members complete.
 func TestGossipPolluted(t *testing.T) {
 	t.Parallel()
 	p := peertest.NewPolluter()
 	p.On.Store(true)
 	nodes := peertest.Clusters(t, 1, 4, peertest.At(1, peertest.WithPolluter(p)))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16, Strategy: proto.Overlap1})
-	// The polluter is whole before the others come: else they may be whole before it sends a block.
+	// The polluter completes before the other members join: else they may complete before it sends a block.
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	gets := peertest.GetAll(t, nodes[2:], link)
 	lacks := func(g *peer.Transfer) bool { return g.Status().Phase != peer.Whole }
-	peertest.Eventually(t, "false blocks", func() bool { return p.Sent.Load() > 40 || !slices.ContainsFunc(gets, lacks) })
+	peertest.Eventually(t, "corrupt blocks", func() bool { return p.Sent.Load() > 40 || !slices.ContainsFunc(gets, lacks) })
 	p.On.Store(false)
 	peertest.WaitEqual(t, gets, content)
 	if p.Sent.Load() == 0 {
-		t.Error("no false block was sent")
+		t.Error("no corrupt block was sent")
 	}
 }
 
-// TestGossipMalformed has a stranger push malformed blocks: that ends its session.
+// TestGossipMalformed checks that malformed blocks end the session of their sender.
 func TestGossipMalformed(t *testing.T) {
 	t.Parallel()
 	nodes := peertest.Clusters(t, 1, 2)
@@ -202,7 +202,7 @@ func TestUnexpectedPush(t *testing.T) {
 	}
 }
 
-// push sends a block on a channel of its own.
+// push sends a block on a separate channel.
 func push(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link, generation uint32, data []byte) {
 	t.Helper()
 	bulk, err := h.NewStream(context.Background(), n.Host().ID(), proto.BulkProtocol)

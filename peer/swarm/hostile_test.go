@@ -102,14 +102,14 @@ func pollute(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, 
 	}
 }
 
-// TestPolluterIsBanned has a peer that sends false blocks: it is banned, and the content comes
-// from an honest seed.
+// TestPolluterIsBanned checks that a peer that sends corrupt blocks is banned, and that an honest seed
+// completes the content.
 func TestPolluterIsBanned(t *testing.T) {
 	t.Parallel()
 	eager := peertest.Configure(func(c *peer.Config) {
 		c.Tuning = mob.DefaultTuning()
-		c.Tuning.Settle = 100 * time.Millisecond // nobody else is there
-		c.Tuning.Dead = 3 * time.Second          // the polluter does not say what became of its bad pieces
+		c.Tuning.Settle = 100 * time.Millisecond // no other member exists
+		c.Tuning.Dead = 3 * time.Second          // the polluter does not answer reports of bad pieces
 	})
 	good, victim := peertest.Start(t, "A"), peertest.Start(t, "B", eager)
 	seed, link, content := peertest.SeedRandom(t, good, 8<<20, peer.SeedOptions{})
@@ -141,7 +141,7 @@ func TestPolluterIsBanned(t *testing.T) {
 }
 
 // TestMalformedStreams writes too much, nonsense or nothing to streams: the node closes them,
-// and serves others as before.
+// and continues to serve its peers.
 func TestMalformedStreams(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
@@ -208,8 +208,8 @@ func TestMalformedStreams(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 }
 
-// TestUnrequestedBlocks sends blocks that nobody requested: they are dropped, and too many of
-// them end the session.
+// TestUnrequestedBlocks checks that unrequested blocks are dropped, and that too many of them end the
+// session.
 func TestUnrequestedBlocks(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
@@ -232,7 +232,7 @@ func TestUnrequestedBlocks(t *testing.T) {
 	_ = s.SetReadDeadline(time.Now().Add(time.Minute))
 	_, err = io.Copy(io.Discard, s)
 	if te, ok := err.(interface{ Timeout() bool }); ok && te.Timeout() {
-		t.Error("the session goes on")
+		t.Error("the session continues")
 	}
 	b := peertest.Start(t, "B")
 	out := filepath.Join(t.TempDir(), "out")
@@ -240,8 +240,9 @@ func TestUnrequestedBlocks(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 }
 
-// poison announces every piece, sends a false block of each piece that it is asked for, rejects the
-// rest, which others send then, and denies it. It reports whether the peer ends the session with a ban.
+// poison announces every piece, sends one corrupt block of each requested piece, rejects the remaining
+// requests, so other peers send the rest, and announces the pieces again after reports. It returns whether
+// the peer ends the session with a ban.
 func poison(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, pieces int) (banned bool) {
 	defer s.Reset()
 	_ = proto.WriteMessage(s, &proto.Have{Have: []proto.Range{{Count: uint32(pieces)}}})
@@ -279,8 +280,8 @@ func poison(h libhost.Host, to libpeer.ID, s network.Stream, link *proto.Link, p
 	}
 }
 
-// TestPoisonIsTraced has a peer send one false block of each piece, of which another peer sends the rest.
-// It is found out and banned, the other is not, and the content arrives.
+// TestPoisonIsTraced lets one peer send a corrupt block of each piece, and another one the remaining blocks.
+// Only the first is banned, and the content arrives.
 func TestPoisonIsTraced(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds")

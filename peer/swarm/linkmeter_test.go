@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// feedMeter feeds a meter for a time, twice a second, with so many bytes per second from each cluster.
+// feedMeter feeds a meter for a time, twice a second, with flows in bytes per second from each cluster.
 func feedMeter(m *linkMeter, now time.Time, flows map[string]uint64, peers []mob.PeerStatus, rates map[string]uint64, d time.Duration) time.Time {
 	name := func(n mob.Node) string { return n.Cluster }
 	list := func() (out []proto.Flow) {
@@ -30,8 +30,8 @@ func feedMeter(m *linkMeter, now time.Time, flows map[string]uint64, peers []mob
 	return now
 }
 
-// A meter tells of each window once, what came in it and the shortest queue of the peers that owed blocks,
-// and nothing of the own cluster.
+// TestLinkMeter checks that each window is reported once, with the received bytes and the shortest queue of
+// peers that owed blocks, and without the own cluster.
 func TestLinkMeter(t *testing.T) {
 	t.Parallel()
 	m, flows := new(linkMeter), map[string]uint64{"A": 5000, "own": 70}
@@ -56,7 +56,7 @@ func TestLinkMeter(t *testing.T) {
 	if got, _ := m.take(now, "own", rtt); got != nil {
 		t.Errorf("told twice: %v", *got)
 	}
-	// After long without a word the newest windows are told, of the clusters that sent most.
+	// After a long time without a report, it has the newest windows, of the clusters that sent most.
 	for i := range 100 {
 		rates[fmt.Sprintf("c%02d", i)] = uint64(100 + i)
 	}
@@ -71,7 +71,7 @@ func TestLinkMeter(t *testing.T) {
 	}
 }
 
-// Segments are counted from one time to the next, and those of sockets that are gone are forgotten.
+// TestLinkMeterCountsSegments checks that segments are counted once, and closed sockets forgotten.
 func TestLinkMeterCountsSegments(t *testing.T) {
 	t.Parallel()
 	m := new(linkMeter)
@@ -88,6 +88,6 @@ func TestLinkMeterCountsSegments(t *testing.T) {
 	}
 	m.keep(nil)
 	if len(m.segments) != 0 {
-		t.Error("a socket that is gone is remembered")
+		t.Error("a closed socket is remembered")
 	}
 }

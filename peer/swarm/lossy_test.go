@@ -8,27 +8,27 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestLossyMember has a member that refuses half of all requests: everybody gets the content,
-// and nobody is named as a polluter.
+// TestLossyMember lets a member reject half of all requests: every node gets the content,
+// and no node is named as a polluter.
 func TestLossyMember(t *testing.T) {
 	t.Parallel()
-	var refused atomic.Int64
-	nodes := peertest.Clusters(t, 2, 3, peertest.At(3, peertest.WithFaults(peertest.Lossy(&refused))))
+	var rejected atomic.Int64
+	nodes := peertest.Clusters(t, 2, 3, peertest.At(3, peertest.WithFaults(peertest.Lossy(&rejected))))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16})
 	gets := peertest.GetAll(t, nodes[1:], link)
 	peertest.WaitEqual(t, gets, content)
-	namesNobody(t, gets)
-	if refused.Load() == 0 {
-		t.Error("no request was refused")
+	checkNoPolluters(t, gets)
+	if rejected.Load() == 0 {
+		t.Error("no request was rejected")
 	}
 }
 
-// namesNobody checks that no node is named as a polluter.
-func namesNobody(t *testing.T, gets []*peer.Transfer) {
+// checkNoPolluters checks that no node is named as a polluter.
+func checkNoPolluters(t *testing.T, gets []*peer.Transfer) {
 	t.Helper()
 	for _, g := range gets {
-		if liars := g.Status().Polluters; len(liars) > 0 {
-			t.Errorf("%q are named as polluters", liars)
+		if ids := g.Status().Polluters; len(ids) > 0 {
+			t.Errorf("%q are named as polluters", ids)
 		}
 	}
 }

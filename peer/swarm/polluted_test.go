@@ -8,14 +8,14 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestPollutingMember has a member that signs false blocks: everybody gets the content, and
-// names that member and nobody else.
+// TestPollutingMember lets a member sign corrupt blocks: every node gets the content, and names only that
+// member.
 func TestPollutingMember(t *testing.T) {
 	t.Parallel()
 	p := peertest.NewPolluter()
 	nodes := peertest.Clusters(t, 2, 3, peertest.At(1, peertest.WithPolluter(p)))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16})
-	// The polluter is whole before the others come, so that it is asked for much.
+	// The polluter completes first, so that it receives many requests.
 	polluter := nodes[1].Host().ID()
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	p.On.Store(true)
@@ -35,17 +35,17 @@ func TestPollutingMember(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d false blocks, named by %d of %d", p.Sent.Load(), named, len(gets))
+	t.Logf("%d corrupt blocks, named by %d of %d", p.Sent.Load(), named, len(gets))
 	if p.Sent.Load() == 0 {
-		t.Fatal("nobody asked the polluter for anything")
+		t.Fatal("the polluter received no request")
 	}
 	if named == 0 {
-		t.Error("nobody named the polluter")
+		t.Error("no node named the polluter")
 	}
 }
 
-// TestSybil has a member that signs each of its false blocks with a new key: everybody gets the content,
-// and whoever the member sent some of these bans it, and nobody else.
+// TestSybil lets a member sign each of its corrupt blocks with a new key: every node gets the content, and
+// the nodes that received some of these blocks ban that member only.
 func TestSybil(t *testing.T) {
 	t.Parallel()
 	p := peertest.NewSybil()
@@ -56,7 +56,7 @@ func TestSybil(t *testing.T) {
 	}
 	nodes := peertest.Clusters(t, 2, 3, append(opts, peertest.At(1, peertest.WithPolluter(p)))...)
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 8})
-	// It is whole before the others come, so that it is asked for much.
+	// It completes first, so that it receives many requests.
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[1:2], link), content)
 	p.On.Store(true)
 	peertest.WaitEqual(t, peertest.GetAll(t, nodes[2:], link), content)
@@ -76,19 +76,19 @@ func TestSybil(t *testing.T) {
 		if banned {
 			bans++
 		}
-		// The last may have been canceled on their way.
+		// The last requests may have been canceled.
 		if sent := p.SentTo(n.Host().ID()); sent > 16 && !banned {
-			t.Errorf("%d false blocks went to node %d, which did not ban the polluter", sent, i)
+			t.Errorf("%d corrupt blocks went to node %d, which did not ban the polluter", sent, i)
 		}
 	}
-	t.Logf("%d false blocks, banned by %d of 5", p.Sent.Load(), bans)
+	t.Logf("%d corrupt blocks, banned by %d of 5", p.Sent.Load(), bans)
 	if bans == 0 {
-		t.Error("nobody banned the polluter")
+		t.Error("no node banned the polluter")
 	}
 }
 
-// TestTamperingRelay has a member that changes the blocks which it passes on: they are
-// refused, and the nodes that made them are not blamed.
+// TestTamperingRelay lets a member change the blocks that it forwards: they are rejected, and their encoders
+// are not named.
 func TestTamperingRelay(t *testing.T) {
 	t.Parallel()
 	p := peertest.NewTamperer()
@@ -98,8 +98,8 @@ func TestTamperingRelay(t *testing.T) {
 	relay := nodes[2]
 	gets := peertest.GetAll(t, []*peer.Node{relay, nodes[1], nodes[3]}, link)
 	peertest.WaitEqual(t, gets, content)
-	namesNobody(t, gets)
+	checkNoPolluters(t, gets)
 	if p.Sent.Load() == 0 {
-		t.Error("nobody asked the relay for blocks of others")
+		t.Error("the relay received no request for forwarded blocks")
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestProbe has the loop of one of two transfers hang. The node does not pass for one that works
-// until the loop goes on.
+// TestProbe blocks the loop of one of two transfers. The probe of the node fails until the loop continues.
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	a := peertest.Start(t, "A")

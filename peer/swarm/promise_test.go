@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// promise announces something on a control stream, and from then on answers pings and nothing else.
-func promise(s network.Stream, m *proto.Have) {
+// announceOnly sends a Have on a control stream, and then only answers pings.
+func announceOnly(s network.Stream, m *proto.Have) {
 	defer s.Reset()
 	_ = proto.WriteMessage(s, m)
 	for {
@@ -25,20 +25,19 @@ func promise(s network.Stream, m *proto.Have) {
 	}
 }
 
-// TestUndelivered has a member of a cluster that promises pieces and does not deliver them: it claims
-// all, it says that it is whole, or its disk hangs. The others get the content nevertheless, and
-// little of it twice.
+// TestUndelivered lets a member of a cluster not deliver pieces: it claims all, it reports that it is
+// complete, or its disk hangs. The other members get the content nevertheless, and little of it twice.
 func TestUndelivered(t *testing.T) {
 	if testing.Short() {
-		t.Skip("promises last for seconds")
+		t.Skip("claims last for seconds")
 	}
 	t.Parallel()
 	const size = 16 << 20
 	all := []proto.Range{{Count: 1 << 16}}
 	for name, promised := range map[string]*proto.Have{
-		"claims all pieces":     {Claim: all},
-		"says that it is whole": {Have: all},
-		"disk hangs":            nil,
+		"claims all pieces":           {Claim: all},
+		"reports that it is complete": {Have: all},
+		"disk hangs":                  nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +54,7 @@ func TestUndelivered(t *testing.T) {
 				for _, n := range nodes[3:] {
 					peertest.Eventually(t, "the swarm", func() bool { return swarmOf(n, link) != nil })
 					hello := &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "B"}
-					go promise(controlAs(t, h, n, hello), promised)
+					go announceOnly(controlAs(t, h, n, hello), promised)
 				}
 			}
 			source.Open()
@@ -69,7 +68,7 @@ func TestUndelivered(t *testing.T) {
 				wan += g.Status().Traffic.WANIn
 			}
 			copies := float64(wan) / size
-			t.Logf("%.3f copies crossed into B for the others", copies)
+			t.Logf("%.3f copies crossed into B for the other members", copies)
 			if copies > 1.2 {
 				t.Error("that is too much")
 			}

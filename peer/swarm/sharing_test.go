@@ -19,8 +19,7 @@ func (s slowSharing) Join(id proto.PeerID, send func(proto.Message)) (leave func
 	return s.Sharing.Join(id, send)
 }
 
-// TestFirstDemandCounts has a member of the cluster say what it demands of its limit right behind
-// its Hello. It says it once.
+// TestFirstDemandCounts sends the demand of a member immediately after its Hello, and only once.
 func TestFirstDemandCounts(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) {

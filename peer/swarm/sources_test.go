@@ -7,7 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// What is told of the sources fits its message, whatever the peers say that they are.
+// TestSourcesAreBounded checks that the report fits its message for any names of clusters.
 func TestSourcesAreBounded(t *testing.T) {
 	t.Parallel()
 	s := sources{own: "own"}

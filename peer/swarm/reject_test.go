@@ -35,8 +35,8 @@ func waitExcluded(t *testing.T, get *peer.Transfer, text string) {
 	}
 }
 
-// mismatches are ways to exchange a content, and what a node that uses the first tells one
-// that uses the second.
+// mismatches are pairs of codings, with the text that a node with the first one sends to a node with the
+// second.
 var mismatches = map[string]struct {
 	seed, get int
 	text      string
@@ -46,9 +46,9 @@ var mismatches = map[string]struct {
 	"k of 16, k of 8":       {16, 8, "this content is coded with k=16 here, not coded with k=8: use the link that has x.rlnc=16"},
 }
 
-// TestRefusesOtherCoding has a node dial the link's peer, which exchanges the content in another
-// way: the transfer fails with the peer's reason, and the peer logs it.
-func TestRefusesOtherCoding(t *testing.T) {
+// TestRejectsOtherCoding dials the link's peer, which uses another coding: the transfer fails with the
+// peer's reason, and the peer logs it.
+func TestRejectsOtherCoding(t *testing.T) {
 	t.Parallel()
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestRefusesOtherCoding(t *testing.T) {
 	}
 }
 
-// TestLogsOtherCodingOnce has nodes find each other by a tracker, and dial each other again and
-// again: both log the reason, once, and neither fails.
+// TestLogsOtherCodingOnce lets nodes with different codings dial each other repeatedly, through a tracker:
+// both log the reason once, and neither fails.
 func TestLogsOtherCodingOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range mismatches {
@@ -85,10 +85,10 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 			link.Peers = nil
 			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
 			const text = "peer excluded"
-			peertest.Eventually(t, "a refusal on both sides", func() bool { return logA.Count(text) > 0 && logB.Count(text) > 0 })
+			peertest.Eventually(t, "a rejection on both sides", func() bool { return logA.Count(text) > 0 && logB.Count(text) > 0 })
 			time.Sleep(500 * time.Millisecond)
 			if n, m := logA.Count(text), logB.Count(text); n != 1 || m != 1 {
-				t.Errorf("%d and %d refusals are logged, want one each", n, m)
+				t.Errorf("%d and %d rejections are logged, want one each", n, m)
 			}
 			const reason = "this content is " // in the words of the one that was dialed
 			if n, m := logA.Count(reason), logB.Count(reason); n != 1 || m != 1 {
@@ -101,9 +101,9 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 	}
 }
 
-// TestRefusedByOldPeer dials a peer that accepts nodes which use another coding, as older
+// TestOldPeerRejected dials a peer that accepts nodes which use another coding, as older
 // programs do: the node ends the session with the reason that the peer should have given.
-func TestRefusedByOldPeer(t *testing.T) {
+func TestOldPeerRejected(t *testing.T) {
 	t.Parallel()
 	for name, tt := range mismatches {
 		t.Run(name, func(t *testing.T) {
