@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -225,45 +224,30 @@ func (m *measurement) entered() (map[string]netns.Count, error) {
 // receiver is missing.
 func (m *measurement) times() error {
 	c, r := &m.bench.Case, m.result
-	var counted []time.Duration
-	missing := 0
-	clusterWhole := map[string]time.Duration{}
+	err := r.setTimes(c, m.whole, m.killed)
+	last := map[string]time.Duration{} // complete, by cluster
+	end := netns.Forever               // start of the phase End: see LinkReport
 	for _, n := range c.Receivers() {
 		at, whole := m.whole[n]
-		if whole {
-			r.Finished[n.String()] = at.Seconds()
+		if m.killed[n] || c.Slow(n) {
+			continue
 		}
-		switch {
-		case m.killed[n]:
-			r.Killed = append(r.Killed, n.String())
-			continue
-		case c.Slow(n):
-			r.Slow = append(r.Slow, n.String())
-			continue
-		case whole:
-			counted = append(counted, at)
-		default:
-			missing++
+		if !whole {
 			at = netns.Forever
 		}
-		clusterWhole[n.Cluster] = max(clusterWhole[n.Cluster], at)
-	}
-	end := netns.Forever // start of the phase End: see LinkReport
-	for _, name := range c.Names()[1:] {
-		if at, ok := clusterWhole[name]; ok {
+		last[n.Cluster] = max(last[n.Cluster], at)
+		if c.single() {
 			end = min(end, at)
 		}
 	}
-	if c.single() && len(counted) > 0 {
-		end = slices.Min(counted)
+	for _, name := range c.Names()[1:] {
+		if at, ok := last[name]; ok {
+			end = min(end, at)
+		}
 	}
 	r.Links, r.Use = c.linkReports(m.samples, c.watchedLinks(), end)
 	r.Uplinks, _ = c.linkReports(m.samples, c.uplinks(), end)
-	r.finish(counted, c.Size)
-	if missing > 0 {
-		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))
-	}
-	return nil
+	return err
 }
 
 // compare compares the copies of nodes that were not killed with the original.

@@ -44,7 +44,7 @@ func (m Mixed) Missing() error {
 // as a user starts a client to get content.
 func (m Mixed) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	daemons, clients := m.split(site.Receivers)
-	t := &mixedTransfer{mobTransfer: m.transfer(site), byNode: map[*netns.Node]*stock.Instance{}}
+	t := &mixedTransfer{mobTransfer: m.transfer(site)}
 	t.BitTorrent = true
 	cfg := stock.Config{
 		Dir:     filepath.Join(site.Dir, "stock"),
@@ -61,13 +61,10 @@ func (m Mixed) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	}
 	for i, n := range clients {
 		cfg.Node = n
-		c, err := m.Clients[i%len(m.Clients)].New(cfg)
-		if err != nil {
+		if err := t.clients.add(m.Clients[i%len(m.Clients)], cfg); err != nil {
 			_, closed := t.Close()
 			return nil, errors.Join(err, closed)
 		}
-		t.clients = append(t.clients, c)
-		t.byNode[n] = c
 	}
 	return t, nil
 }
@@ -96,8 +93,7 @@ func (m Mixed) split(receivers []*netns.Node) (daemons, clients []*netns.Node) {
 // mixedTransfer is a transfer of daemons and stock clients.
 type mixedTransfer struct {
 	*mobTransfer
-	clients []*stock.Instance
-	byNode  map[*netns.Node]*stock.Instance
+	clients btClients
 }
 
 // Fetch implements [Transfer].
@@ -106,7 +102,7 @@ func (t *mixedTransfer) Fetch(ctx context.Context, whole func(n *netns.Node)) er
 	defer cancel()
 	ended := make(chan error, 2)
 	go func() { ended <- t.mobTransfer.Fetch(ctx, whole) }()
-	go func() { ended <- t.fetchClients(ctx, whole) }()
+	go func() { ended <- t.clients.fetch(ctx, nil, whole) }()
 	first := <-ended
 	if first != nil {
 		cancel()
@@ -114,18 +110,9 @@ func (t *mixedTransfer) Fetch(ctx context.Context, whole func(n *netns.Node)) er
 	return cmp.Or(first, <-ended)
 }
 
-func (t *mixedTransfer) fetchClients(ctx context.Context, whole func(n *netns.Node)) error {
-	for _, c := range t.clients {
-		if err := c.Start(); err != nil {
-			return err
-		}
-	}
-	return stock.Await(ctx, t.clients, nil, whole)
-}
-
 // Copy implements [Transfer].
 func (t *mixedTransfer) Copy(n *netns.Node) string {
-	if c := t.byNode[n]; c != nil {
+	if c := t.clients.byNode[n]; c != nil {
 		return c.Copy()
 	}
 	return t.mobTransfer.Copy(n)
@@ -133,7 +120,7 @@ func (t *mixedTransfer) Copy(n *netns.Node) string {
 
 // Kill implements [Transfer].
 func (t *mixedTransfer) Kill(n *netns.Node) error {
-	if c := t.byNode[n]; c != nil {
+	if c := t.clients.byNode[n]; c != nil {
 		return c.Kill()
 	}
 	return t.mobTransfer.Kill(n)
@@ -142,10 +129,7 @@ func (t *mixedTransfer) Kill(n *netns.Node) error {
 // Close implements [Transfer].
 func (t *mixedTransfer) Close() (netns.Usage, error) {
 	used, err := t.mobTransfer.Close()
-	errs := []error{err}
-	for _, c := range t.clients {
-		errs = append(errs, c.Kill())
-		used.Add(c.Usage())
-	}
-	return used, errors.Join(errs...)
+	byClients, killed := killAll(t.clients.receivers)
+	used.Add(byClients)
+	return used, errors.Join(err, killed)
 }

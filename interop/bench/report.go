@@ -175,15 +175,37 @@ func WriteJSON(out io.Writer, report any) error {
 	return e.Encode(report)
 }
 
-// finish sets Median, Last and Rate from the times of the receivers that count.
-func (r *Run) finish(counted []time.Duration, bytes int64) {
-	if len(counted) == 0 {
-		return
+// setTimes records the times of the receivers that became complete, and the ones that were killed or are
+// slow. It fails if another receiver is missing.
+func (r *Run) setTimes(c *Case, whole map[Receiver]time.Duration, killed map[Receiver]bool) error {
+	var counted []time.Duration
+	missing := 0
+	for _, n := range c.Receivers() {
+		at, done := whole[n]
+		if done {
+			r.Finished[n.String()] = at.Seconds()
+		}
+		switch {
+		case killed[n]:
+			r.Killed = append(r.Killed, n.String())
+		case c.Slow(n):
+			r.Slow = append(r.Slow, n.String())
+		case done:
+			counted = append(counted, at)
+		default:
+			missing++
+		}
 	}
-	slices.Sort(counted)
-	r.Median = counted[(len(counted)-1)/2].Seconds()
-	r.Last = counted[len(counted)-1].Seconds()
+	if len(counted) > 0 {
+		slices.Sort(counted)
+		r.Median = counted[(len(counted)-1)/2].Seconds()
+		r.Last = counted[len(counted)-1].Seconds()
+	}
 	if r.Last > 0 {
-		r.Rate = float64(bytes) / r.Last
+		r.Rate = float64(c.Size) / r.Last
 	}
+	if missing > 0 {
+		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))
+	}
+	return nil
 }

@@ -151,26 +151,13 @@ func abandonable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // simResult converts the report of a simulation.
 func simResult(c *Case, r *sim.Report) *Run {
 	run := &Run{Finished: map[string]float64{}, Control: r.Control, ControlPerPayload: r.ControlPerPayload}
-	killed := map[Receiver]bool{}
+	killed, whole := map[Receiver]bool{}, map[Receiver]time.Duration{}
 	for _, v := range c.Victims() {
 		killed[v.Receiver] = true
 	}
-	var counted []time.Duration
-	missing := 0
 	for i, n := range c.Receivers() {
-		at := r.Finished[i+1]
-		if at > 0 {
-			run.Finished[n.String()] = at.Seconds()
-		}
-		switch {
-		case killed[n]:
-			run.Killed = append(run.Killed, n.String())
-		case c.Slow(n):
-			run.Slow = append(run.Slow, n.String())
-		case at > 0:
-			counted = append(counted, at)
-		default:
-			missing++
+		if at := r.Finished[i+1]; at > 0 {
+			whole[n] = at
 		}
 	}
 	for _, k := range r.Copies {
@@ -189,9 +176,8 @@ func simResult(c *Case, r *sim.Report) *Run {
 	for _, l := range r.Uplinks {
 		run.Uplinks = append(run.Uplinks, simLink(l))
 	}
-	run.finish(counted, c.Size)
-	if missing > 0 {
-		run.Error = fmt.Sprintf("%d of %d receivers are not whole", missing, missing+len(counted))
+	if err := run.setTimes(c, whole, killed); err != nil {
+		run.Error = err.Error()
 	}
 	return run
 }
