@@ -52,7 +52,7 @@ func TestFlood(t *testing.T) {
 	}
 	cost := heap() - before
 	best := [2]time.Duration{time.Hour, time.Hour}
-	for range 150 {
+	for range 300 {
 		for i, c := range clients {
 			at := time.Now()
 			for range 2 {

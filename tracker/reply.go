@@ -3,6 +3,7 @@ package tracker
 import (
 	"math/rand/v2"
 	"net/netip"
+	"sync"
 
 	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
@@ -26,16 +27,26 @@ const (
 	maxHostSites = 4
 )
 
+// samplePool holds slices for replyMembers: one for each reply would cost as much as the reply itself.
+//
+//nolint:gochecknoglobals // a pool is process-wide by nature, and holds no state
+var samplePool = sync.Pool{New: func() any { return new([]sample) }}
+
 // replyMembers returns the members for the announcer m: its own cluster, then other racks of its site,
 // the nearest first, then other sites. Each level has at most half of the room that those before it
 // left, but the last. It has no member twice, and not m itself.
 func replyMembers(m *member, rng *rand.Rand) []proto.Member {
 	all := len(m.swarm.members) <= smallSwarm
-	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, proto.MaxMembers))
+	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, smallSwarm))
+	buf, _ := samplePool.Get().(*[]sample)
+	defer func() {
+		clear(*buf)
+		samplePool.Put(buf)
+	}()
 	out = appendLocal(out, m, rng)
 	for g := m.cluster; g.parent != nil; g = g.parent {
 		rank, _ := g.rank(m.id)
-		samples := make([]sample, 0, len(g.parent.subs)+1)
+		samples := (*buf)[:0]
 		g.siblings(func(others []*member) {
 			s := newSample(others, rank, len(g.members), rng)
 			if g.parent.parent != nil || all {
@@ -43,6 +54,7 @@ func replyMembers(m *member, rng *rand.Rand) []proto.Member {
 			}
 			samples = append(samples, s)
 		})
+		*buf = samples
 		rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
 		most := proto.MaxMembers
 		var hosts *hostSites
