@@ -14,7 +14,7 @@ func (c *Case) Ideal() time.Duration {
 }
 
 // idealOfNICs is the time of the slowest NICs that the whole content must pass: the
-// source's, a receiver's, or with dual NICs those of a cluster to the WAN together.
+// source's, a receiver's, or with dual NICs the sum of a cluster's NICs to the WAN.
 func (c *Case) idealOfNICs() time.Duration {
 	var slowest time.Duration
 	for i, cl := range c.Clusters {

@@ -18,7 +18,7 @@ type Case struct {
 	// fetching, and Name its name.
 	Scenario netns.Scenario
 	Name     string
-	// Nominal is the links for which plans are made. Nil: those of the scenario at its start.
+	// Nominal is the links that plans are made for. Nil: the links of the scenario at its start.
 	Nominal *netns.Links
 	// RTT is the round-trip time between clusters, without queueing.
 	RTT time.Duration

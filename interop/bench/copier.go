@@ -47,7 +47,7 @@ func FindCopier(name string) (c Copier, found bool) {
 	return Copier{}, false
 }
 
-// The scripts. Where programs have options for speed, they are those of someone who read
+// The scripts. Where programs have options for speed, they are the options of someone who read
 // the manual; all else is the default.
 const (
 	// One host after another.

@@ -31,7 +31,7 @@ func (c ClusterCopies) String() string {
 }
 
 // CheckContent returns an error if more than one copy entered, without frame headers and
-// without the copies that may have crossed again, such as those of killed nodes.
+// without the copies that may have crossed again, such as copies of killed nodes.
 func (c ClusterCopies) CheckContent(again float64) error {
 	if limit := contentLimit + again; c.Copies-c.Headers > limit {
 		return fmt.Errorf("%v; without headers at most %.3f should", c, limit)

@@ -20,7 +20,7 @@ type Daemon struct {
 	proc  *process
 }
 
-// Name is the daemon's name, by default that of its node.
+// Name is the daemon's name, by default the name of its node.
 func (d *Daemon) Name() string { return d.name }
 
 // ID is the daemon's peer ID.
@@ -38,7 +38,7 @@ func (d *Daemon) Kill() error { return d.proc.kill() }
 // Stop ends the daemon with SIGTERM and waits.
 func (d *Daemon) Stop() error { return d.proc.stop() }
 
-// Usage is what the daemon has used so far. It fails once the daemon has ended.
+// Usage returns the resources that the daemon has used. It fails once the daemon has ended.
 func (d *Daemon) Usage() (netns.Usage, error) { return d.proc.p.Usage() }
 
 // Memory is the daemon's resident memory, in bytes.

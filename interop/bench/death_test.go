@@ -43,7 +43,7 @@ func resumesWithoutWaste(t *testing.T, tr *mobTransfer, victim *Daemon, had stat
 	fetched := st.Traffic.WANIn + st.Traffic.LANIn - st.Duplicate
 	t.Logf("the daemon had %d bytes, and downloaded %d after its restart", had.Have, fetched)
 	if lacked := int64(killSize) - had.Have; fetched > lacked {
-		t.Errorf("downloaded %d bytes after the restart, lacked at most %d", fetched, lacked)
+		t.Errorf("downloaded %d bytes after the restart, needed at most %d", fetched, lacked)
 	}
 }
 

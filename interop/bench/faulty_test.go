@@ -110,7 +110,7 @@ func TestFaultyMember(t *testing.T) {
 					}
 				}
 				if f.name == "polluter" && seed != nil && named == 0 && !t.Failed() {
-					t.Error("nobody names the polluter")
+					t.Error("no node names the polluter")
 				}
 			}
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // Fleet is a tracker and daemons on the nodes of a grid: the programs mob and mobd, through
-// their command lines. Its methods and those of its daemons may be called from any
+// their command lines. Its methods and the methods of its daemons may be called from any
 // goroutine, but one at a time for each program.
 type Fleet struct {
 	Grid *netns.Grid

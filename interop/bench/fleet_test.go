@@ -108,7 +108,7 @@ func (f *Fleet) received(t testing.TB, clusters ...string) []netns.Count {
 	return all
 }
 
-// status is what the tests read of `mob status --json`.
+// status is the part of `mob status --json` that the tests read.
 type status struct {
 	Phase       string   `json:"phase"`
 	PieceLength int      `json:"piece_length"`

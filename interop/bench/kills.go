@@ -15,8 +15,8 @@ import (
 type Kills struct {
 	// Percent of the receivers, and at least one of them, are killed. Zero: none.
 	Percent float64
-	// After is the time from the start of the fetching to the first kill, Every that
-	// between two kills. Every is zero: all at once.
+	// After is the time from the start of the fetching to the first kill, Every the time
+	// between two kills. Every is zero: all together.
 	After, Every time.Duration
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// counted is what the counters of an interface showed at some times.
+// counted is readings of the counters of an interface.
 type counted struct {
 	at    []time.Time
 	bytes []uint64
@@ -55,7 +55,7 @@ func (c counted) busy() (from, to time.Time, bytes float64) {
 	return c.at[i], c.at[j], float64(c.bytes[j] - c.bytes[i])
 }
 
-// windows returns the least and the most bytes per second in two seconds, while the bytes came.
+// windows returns the least and the most bytes per second in two seconds of the transfer.
 func (c counted) windows() (least, most float64) {
 	const window = 2 * time.Second
 	from, to, _ := c.busy()
@@ -133,7 +133,7 @@ func TestGridLimits(t *testing.T) {
 	}
 }
 
-// TestGridClusterLimit limits what comes to one of four clusters: its members together keep to it and
+// TestGridClusterLimit limits the rate into one of four clusters: its members together keep to it and
 // use it up, each byte enters it once, and the other ones do not wait for it.
 func TestGridClusterLimit(t *testing.T) {
 	const limit, size = 3e6, 66e6

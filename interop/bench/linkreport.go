@@ -18,7 +18,7 @@ type sample struct {
 
 // LinkReport says how well a link was used, and when it was idle: in the start, until nine
 // tenths of TCP's maximum were first reached on it; in the end, after the first cluster was
-// whole, or the first receiver in a single cluster; or midway.
+// complete, or the first receiver in a single cluster; or midway.
 type LinkReport struct {
 	From  string `json:"from"`
 	To    string `json:"to"`

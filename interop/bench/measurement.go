@@ -186,7 +186,7 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 }
 
 // carried reads the counters of the links between clusters, or of a single cluster's NICs, and
-// those of uplinks.
+// the counters of uplinks.
 func (m *measurement) carried() (map[link]netns.Count, error) {
 	read := m.grid.LinkBytes
 	if m.bench.single() {

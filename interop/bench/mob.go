@@ -19,7 +19,7 @@ type Mob struct {
 	Bin string
 	// Seed are options of mob seed for the content, without the leading dashes.
 	Seed []string
-	// Instead and Flat are those of [Fleet].
+	// Instead and Flat are as in [Fleet].
 	Instead map[string][]string
 	Flat    bool
 	// Shuffled has plans know nothing of clusters, so that a chain is in no order.
@@ -230,7 +230,7 @@ func (t *mobTransfer) Kill(n *netns.Node) error {
 	return g.daemon.Kill()
 }
 
-// addUsage adds what a daemon has used, unless it has ended already.
+// addUsage adds the resources of a daemon, unless it has ended already.
 func (t *mobTransfer) addUsage(d *Daemon) {
 	if used, err := d.Usage(); err == nil {
 		t.used.Add(used)

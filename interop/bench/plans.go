@@ -21,11 +21,11 @@ type PlanCase struct {
 // PlanResult is the runs of one planner. Rates are in bytes per second.
 type PlanResult struct {
 	Algorithm string `json:"algorithm"`
-	// Relative has for each run the sum of the rates of all destinations, divided by that of flat.
+	// Relative has for each run the sum of the rates of all destinations, divided by the sum of flat.
 	// Mean is their mean.
 	Relative []float64 `json:"relative_to_flat"`
 	Mean     float64   `json:"mean_relative_to_flat"`
-	// OfCuts is the sum of the rates of all runs, divided by that of the min-cuts.
+	// OfCuts is the sum of the rates of all runs, divided by the sum of the min-cuts.
 	OfCuts float64 `json:"of_min_cuts"`
 	// Lowest, Median and Highest are of the rates of all destinations of all runs.
 	Lowest  float64 `json:"lowest_rate"`
@@ -48,7 +48,7 @@ func NewPlanCase(model string, symmetric bool, destinations int, algorithms []st
 }
 
 // Run plans once with each algorithm, over the same links from the same source to the same
-// destinations, and adds what comes of it. Cases with the same seed have the same links if they
+// destinations, and adds the results. Cases with the same seed have the same links if they
 // are of one model, and destinations of the smaller case are also some of the larger's. If ctx
 // ends first, Run returns and leaves a planner running.
 func (c *PlanCase) Run(ctx context.Context, seed uint64) error {

@@ -73,7 +73,7 @@ func (p *process) kill() error {
 		if errors.Is(err, os.ErrProcessDone) {
 			err = nil
 		}
-		_ = p.p.Wait() // "killed" is no error
+		_ = p.p.Wait() // "killed" is not an error
 		p.err = errors.Join(err, p.log.Close())
 	})
 	return p.err

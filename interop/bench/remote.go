@@ -203,7 +203,7 @@ func (r *remote) addCommand() {
 func (r *remote) addPeak() {
 	used, err := r.hosts.Usage()
 	if err != nil {
-		return // the figure is then that of the end
+		return // the peak is then the one at the end
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

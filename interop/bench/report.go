@@ -71,15 +71,15 @@ type Run struct {
 	Median float64 `json:"median_s"`
 	Last   float64 `json:"last_s"`
 	// Finished has the times of all receivers that became complete. Killed lists those that
-	// were killed, Slow those for which the run did not wait.
+	// were killed, Slow the ones that the run did not wait for.
 	Finished map[string]float64 `json:"finished_s"`
 	Killed   []string           `json:"killed,omitempty"`
 	Slow     []string           `json:"slow,omitempty"`
-	// Copies is what entered each cluster over the WAN; empty for a single cluster.
+	// Copies counts the copies that entered each cluster over the WAN; empty for a single cluster.
 	Copies []ClusterCopies `json:"wan_copies,omitempty"`
-	// RackCopies is what entered each rack over its uplink.
+	// RackCopies counts the copies that entered each rack over its uplink.
 	RackCopies []ClusterCopies `json:"rack_copies,omitempty"`
-	// CPU is that of all processes of the system, in seconds; Peak is the highest
+	// CPU is the CPU time of all processes of the system, in seconds; Peak is the highest
 	// resident memory of any one, in bytes.
 	CPU  float64 `json:"cpu_s"`
 	Peak int64   `json:"peak_bytes"`
@@ -96,11 +96,11 @@ type Run struct {
 	// over time.
 	Links []LinkReport `json:"links,omitempty"`
 	Use   []Use        `json:"use,omitempty"`
-	// Uplinks are those of racks, if they have a rate, in both directions.
+	// Uplinks are the uplinks of racks, if they have a rate, in both directions.
 	Uplinks []LinkReport `json:"uplinks,omitempty"`
 	// Control is the share of the bytes on the WAN that is control messages.
 	Control float64 `json:"control_share,omitempty"`
-	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by those of
+	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by the bytes of
 	// all copies.
 	ControlPerPayload float64 `json:"control_per_payload,omitempty"`
 }

@@ -71,7 +71,7 @@ func TestNodeResumesFromClients(t *testing.T) {
 	fetched := st.Traffic.WANIn + st.Traffic.LANIn - st.Duplicate
 	t.Logf("it had %d bytes, and downloaded %d after its restart", had.Have, fetched)
 	if lacked := int64(resumeSize) - had.Have; fetched > lacked {
-		t.Errorf("downloaded %d bytes after the restart, lacked at most %d", fetched, lacked)
+		t.Errorf("downloaded %d bytes after the restart, needed at most %d", fetched, lacked)
 	}
 	to.mustGet(ctx, t, back)
 }

@@ -25,7 +25,7 @@ func ScenarioNames() []string {
 }
 
 // SetScenario sets the links of the case. Scenarios steady and mayhem accept given links
-// instead of those of netns.Fast, which has clusters A to D only. The default name is
+// instead of netns.Fast, which has clusters A to D only. The default name is
 // "fast", or "steady" for given links. Clusters, Size and Seed must be set before.
 func (c *Case) SetScenario(name string, given *netns.Links) error {
 	switch {

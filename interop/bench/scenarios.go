@@ -65,7 +65,7 @@ func (r *Report) check() error {
 	return nil
 }
 
-// Add adds a report. Its runs join those of the same scenario and system. A report of another grid
+// Add adds a report. Its runs join the runs of the same scenario and system. A report of another grid
 // or content is an error, and so is one whose scenario has other links.
 func (s *Scenarios) Add(r *Report) error {
 	for _, other := range *s {

@@ -116,7 +116,7 @@ func (s *Simulation) Plan(algorithm string) error {
 func (s *Simulation) Name() string { return s.name }
 
 // Run simulates the i-th run, from 0: nodes draw from the case's seed plus i, while links
-// and kills are those of the case. The simulator cannot be stopped: if ctx ends first, Run
+// and kills are as in the case. The simulator cannot be stopped: if ctx ends first, Run
 // returns and leaves it running.
 func (s *Simulation) Run(ctx context.Context, i int) (*Run, error) {
 	cfg := s.cfg

@@ -250,7 +250,7 @@ func sameTree(ctx context.Context, a, b string) error {
 	})
 }
 
-// soakUse is what daemons use: the highest of several.
+// soakUse is the resources of daemons: the highest of several.
 type soakUse struct {
 	memory      int64
 	descriptors int

@@ -9,7 +9,7 @@ import (
 // Site is the nodes on which a system runs, and the content.
 type Site struct {
 	Grid *netns.Grid
-	// Case is what runs on them.
+	// Case is the case that runs on them.
 	Case *Case
 	// Source has the content at first; Receivers are all other nodes.
 	Source    *netns.Node
@@ -25,7 +25,7 @@ type Site struct {
 type System interface {
 	// Name is the name in tables.
 	Name() string
-	// Missing is nil if the system can run here; else it says what to install.
+	// Missing is nil if the system can run here; else it names the package to install.
 	Missing() error
 	// Prepare starts what runs before the clock does: trackers, daemons, the source with
 	// its content hashed and served. It returns when the source is ready; no content

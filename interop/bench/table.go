@@ -95,7 +95,7 @@ func (r *Result) rate() string {
 	return fmt.Sprintf("%s (%s-%s)", figure(r.Rate/1e6), figure(r.Slowest/1e6), figure(r.Fastest/1e6))
 }
 
-// listed is the highest number of clusters for which copies lists each.
+// listed is the highest number of clusters that copies lists one by one.
 const listed = 4
 
 // copiesHead is the head of copies.
@@ -120,7 +120,7 @@ func (r *Report) racked() bool {
 	return slices.ContainsFunc(r.Clusters, func(c ClusterSize) bool { return len(c.Racks) > 0 })
 }
 
-// otherRacks is what entered racks other than the source's, which is the first one of the first
+// otherRacks returns the copies that entered racks other than the source's, which is the first one of the first
 // cluster.
 func (r *Report) otherRacks(run *Run) []ClusterCopies {
 	if len(run.RackCopies) > 0 && len(r.Clusters[0].Racks) > 0 {

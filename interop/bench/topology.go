@@ -10,7 +10,7 @@ import (
 )
 
 // Topology describes the grid to a planner: its hosts have the names of nodes, such as B2, and links
-// and interfaces the rates that they nominally have, of which a share is payload. Plans for a scenario
+// and interfaces the rates that they nominally have, a share of them is payload. Plans for a scenario
 // whose links change, or are slow, are made for what they would be otherwise.
 func (c *Case) Topology(share float64) *plan.Topology {
 	t := new(plan.Topology)
@@ -35,7 +35,7 @@ func (c *Case) Topology(share float64) *plan.Topology {
 	return t
 }
 
-// nominal is the links for which plans are made.
+// nominal returns the links that plans are made for.
 func (c *Case) nominal() netns.Links {
 	if c.Nominal != nil {
 		return *c.Nominal

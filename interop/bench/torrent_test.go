@@ -15,7 +15,7 @@ import (
 // torrent is content that daemons and stock clients can download.
 type torrent struct {
 	fleet *Fleet
-	// path is that of the content, file that of the torrent file, or a magnet link for
+	// path is the path of the content, file the path of the torrent file, or a magnet link for
 	// clients.
 	path, file string
 	// link is mob's link.

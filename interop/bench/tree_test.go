@@ -41,7 +41,7 @@ func mustEqualContents(t testing.TB, want, got string) {
 		return all
 	}
 	if !slices.Equal(sums(want), sums(got)) {
-		t.Errorf("the files of %s differ from those of %s", got, want)
+		t.Errorf("the files of %s and %s differ", got, want)
 	}
 }
 

@@ -165,9 +165,9 @@ func TestStopped(t *testing.T) {
 		}
 		return last
 	}
-	t.Logf("the others took %.2f s, and %.2f s without", last(all), last(calm))
+	t.Logf("the other hosts took %.2f s, and %.2f s without", last(all), last(calm))
 	if last(all) > 1.5*last(calm) { // on a busy machine; for the figure of a quiet one see BENCHMARKS.md
-		t.Errorf("the others took %.2f s, and %.2f s without", last(all), last(calm))
+		t.Errorf("the other hosts took %.2f s, and %.2f s without", last(all), last(calm))
 	}
 	s.same(path, "content", s.without("B1")...)
 	if err := stopped.Signal(syscall.SIGCONT); err != nil {

@@ -18,7 +18,7 @@ type oddity struct {
 	name string
 	// make changes the host before it starts.
 	make func(t *testing.T, c *sshd.Config)
-	// bashrc is what the user has in that file.
+	// bashrc is the text of that file.
 	bashrc string
 	// fails has a part of the error of the host; empty if it gets its copy.
 	fails string

@@ -161,12 +161,12 @@ func (s *site) startBy(shell string, stdin *os.File, args ...string) *casting {
 	return c
 }
 
-// report is what mob cast --json prints.
+// report is the output of mob cast --json.
 type report struct {
 	Hosts []result `json:"hosts"`
 }
 
-// result is what became of a host.
+// result is the result of a host.
 type result struct {
 	Host    string  `json:"host"`
 	Cluster string  `json:"cluster"`

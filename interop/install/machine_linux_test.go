@@ -15,7 +15,7 @@ import (
 )
 
 // bootScript makes the root of a machine: the root of this one, read-only, below a layer in
-// memory. Namespaces of all kinds but that of users keep the rest apart. Of the kernel's
+// memory. Namespaces of all kinds except the user namespace keep the rest apart. Of the kernel's
 // settings the machine can change those of its network, of its units systemd starts only what
 // the test asks for, and it has no capability that reaches the clock, modules or devices.
 const bootScript = `set -e

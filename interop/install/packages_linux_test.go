@@ -234,7 +234,7 @@ func (i *installation) seedElsewhere(path string) (link string) {
 	return strings.TrimSpace(string(out))
 }
 
-// transfer is what the test reads of `mob status --json`.
+// transfer is the part of `mob status --json` that the test reads.
 type transfer struct {
 	Have    int
 	Traffic struct {
@@ -242,7 +242,7 @@ type transfer struct {
 	}
 }
 
-// status is that of the only transfer of the daemon.
+// status is the status of the only transfer of the daemon.
 func (i *installation) status() (only transfer) {
 	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
 	defer cancel()

@@ -20,7 +20,7 @@ type Cluster struct {
 	// for all traffic with other clusters. NIC then limits the LAN only.
 	WANNIC Rate
 	// Racks, if not empty, are the numbers of nodes in each rack, in the order of the nodes, all
-	// of them. A rack has its own bridge, with a link to that of the gateway. There is no
+	// of them. A rack has its own bridge, with a link to the gateway's bridge. There is no
 	// WANNIC then.
 	Racks []int
 	// Uplink is the rate of each rack's link to the gateway's bridge, both ways. Zero: no limit.
@@ -67,7 +67,7 @@ func (c Cluster) Path(node int) string {
 	return c.Name
 }
 
-// validate checks all fields but Name, which must be unique among others.
+// validate checks all fields but Name, which must be unique.
 func (c Cluster) validate() error {
 	if c.Nodes < 0 || c.Nodes > maxNodes {
 		return fmt.Errorf("%d nodes: use 0 to %d", c.Nodes, maxNodes)

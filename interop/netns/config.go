@@ -11,7 +11,7 @@ import (
 type Config struct {
 	// Clusters of the grid, 1 to 16.
 	Clusters []Cluster
-	// Links has a rate for every two clusters, and no others: see [Links.Among].
+	// Links has a rate for every two clusters, and only these: see [Links.Among].
 	Links Links
 	// Buffer is the length of each shaped queue, as time at the first rate of its link. The queue
 	// keeps its length in bytes when the rate changes, as a router's does, and holds at least 128

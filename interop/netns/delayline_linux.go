@@ -21,7 +21,7 @@ const (
 var errNoFrame = errors.New("no frame")
 
 // delayLine delivers frames in order, each a fixed time after it arrived. It is not safe for
-// concurrent use. It has no limit of its own on the frames that it holds: the rate of the source
+// concurrent use. It has no limit on the frames that it holds: the rate of the source
 // limits those of one delay.
 type delayLine struct {
 	// Constant. A read returns one frame or errNoFrame, a write accepts one; neither blocks.

@@ -18,7 +18,7 @@
 // pair to its gateway, past the bridge, for all traffic with other clusters. Rates are those of the
 // link, Ethernet headers included: TCP payload gets [TCPShare] of them.
 //
-// Links have no delay but that of their queues, unless [Config.RTT] is set: then each is two tap
+// Links have no delay except in their queues, unless [Config.RTT] is set: then each is two tap
 // interfaces, shaped in the same way, and this program carries frames between them, each after half
 // the round-trip time. Packets are lost in queues only, unless [Config.Loss] is set.
 //

@@ -77,11 +77,11 @@ func (gw *gateway) plugNode(n *Node, buffer queueLength) error {
 	if err != nil {
 		return fmt.Errorf("find the bridge: %w", err)
 	}
-	return addNeighbour(router, n.IP)
+	return addNeighbor(router, n.IP)
 }
 
 // plug makes an interface a port of a bridge, in the calling thread's namespace, and limits what
-// leaves the bridge through it. A rate of zero is no limit.
+// leaves the bridge through it. A rate of zero means no limit.
 func plug(port, bridge string, r Rate, buffer queueLength) error {
 	b, err := netlink.LinkByName(bridge)
 	if err != nil {

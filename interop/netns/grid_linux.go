@@ -84,7 +84,7 @@ func (g *Grid) addNodes(gw *gateway) error {
 		}
 	}
 	for i, n := range gw.nodes {
-		if err := n.addNeighbours(gw.nodes); err != nil {
+		if err := n.addNeighbors(gw.nodes); err != nil {
 			return fmt.Errorf("netns: node %d of %s: %w", i, gw.Name, err)
 		}
 	}

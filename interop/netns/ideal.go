@@ -8,7 +8,7 @@ import (
 )
 
 // IdealTime is the least time in which size bytes can reach all clusters from the source's, by
-// [plan.Bound]. Bytes are those of links, headers included. It is Forever if a cluster cannot be
+// [plan.Bound]. Bytes are bytes on links, headers included. It is Forever if a cluster cannot be
 // reached, and zero if there is no other.
 func IdealTime(s Scenario, source string, size int64) time.Duration {
 	first, _ := s.Rates(0)
@@ -35,7 +35,7 @@ func IdealTimeOfRacks(s Scenario, clusters []Cluster, size int64) time.Duration 
 	return plan.BoundOfRacks(racks, float64(size), carriedBetween(s, names))
 }
 
-// carriedBetween is what links between clusters can carry over time.
+// carriedBetween is the number of bytes that links between clusters can carry over time.
 func carriedBetween(s Scenario, names []string) plan.Carried {
 	first, _ := s.Rates(0)
 	p := past{of: s}

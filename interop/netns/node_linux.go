@@ -14,7 +14,7 @@ type Node struct {
 	// Cluster is the name of its cluster, Index its index in the cluster, from 0.
 	Cluster string
 	Index   int
-	// Path is its cluster's name or, in a rack, that of the rack, such as A/r1.
+	// Path is its cluster's name or, in a rack, the name of the rack, such as A/r1.
 	Path string
 	// IP is its only address, reachable from all nodes of the grid and from nowhere else.
 	IP netip.Addr
@@ -91,11 +91,11 @@ func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
 			return err
 		}
 	}
-	return addNeighbour(eth, gatewayIP(gw.index))
+	return addNeighbor(eth, gatewayIP(gw.index))
 }
 
-// addNeighbours adds the hardware addresses of the other nodes of the cluster.
-func (n *Node) addNeighbours(others []*Node) error {
+// addNeighbors adds the hardware addresses of the other nodes of the cluster.
+func (n *Node) addNeighbors(others []*Node) error {
 	return n.ns.do(func() error {
 		eth, err := netlink.LinkByName("eth0")
 		if err != nil {
@@ -105,7 +105,7 @@ func (n *Node) addNeighbours(others []*Node) error {
 			if o == n {
 				continue
 			}
-			if err := addNeighbour(eth, o.IP); err != nil {
+			if err := addNeighbor(eth, o.IP); err != nil {
 				return err
 			}
 		}

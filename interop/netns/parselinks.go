@@ -8,7 +8,7 @@ import (
 )
 
 // ParseLinks parses links, one on a line: the names of two clusters and a rate for ParseRate,
-// separated by blanks. A # begins a comment.
+// separated by spaces. A # starts a comment.
 //
 //	# site 1 to site 2
 //	A B 3MB

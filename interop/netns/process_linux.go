@@ -63,7 +63,7 @@ func (n *Node) Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Run starts a command in the node and waits for it. Its errors are those of Start and Wait.
+// Run starts a command in the node and waits for it. Its errors are the errors of Start and Wait.
 func (n *Node) Run(cmd *exec.Cmd) error {
 	p, err := n.Start(cmd)
 	if err != nil {
@@ -72,7 +72,7 @@ func (n *Node) Run(cmd *exec.Cmd) error {
 	return p.Wait()
 }
 
-// Pid is the process ID, and that of the group.
+// Pid is the ID of the process and of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Signal sends a signal to the command alone. It returns os.ErrProcessDone if the command has ended
@@ -134,7 +134,7 @@ func (g *Grid) killAll() error {
 		}
 	}
 	for _, p := range running {
-		_ = p.Wait() // "killed" is no error
+		_ = p.Wait() // "killed" is not an error
 	}
 	return errors.Join(errs...)
 }

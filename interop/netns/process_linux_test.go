@@ -25,7 +25,7 @@ func TestProcessRunsInItsNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), n.IP.String()) {
-		t.Errorf("the process lacks the node's address: %s", out.String())
+		t.Errorf("the process does not have the node's address: %s", out.String())
 	}
 	var exit *exec.ExitError
 	if err := n.Run(exec.Command("sh", "-c", "exit 3")); !errors.As(err, &exit) || exit.ExitCode() != 3 {
@@ -137,7 +137,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 	_, _ = io.Copy(io.Discard, out)
 	_ = owner.Wait()
 	awaitGone(t, child)
-	// The thread of the child may end before those of its parent.
+	// The thread of the child may end before the threads of its parent.
 	if !eventually(func() bool { return !namespaceInUse(namespace) }) {
 		t.Errorf("a thread is still in %s", namespace)
 	}

@@ -18,7 +18,7 @@ const (
 
 // TCPShare is the share of a link's rate that TCP payload can have: full segments of 1448 bytes
 // (with timestamps) in Ethernet frames of 1514. Bounds in this package count bytes of the link;
-// multiply by TCPShare for those of a TCP without loss.
+// multiply by TCPShare for the bytes of a TCP without loss.
 const TCPShare = 1448.0 / 1514
 
 // String formats the rate in MB/s.

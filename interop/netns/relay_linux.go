@@ -119,7 +119,7 @@ func (r *relay) idle() *unix.Timespec {
 	return &t
 }
 
-// close removes all links and waits for the goroutine. Frames on their way are lost. It must be
+// close removes all links and waits for the goroutine. Frames in flight are lost. It must be
 // called only once.
 func (r *relay) close() error {
 	var errs []error

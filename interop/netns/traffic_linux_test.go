@@ -71,7 +71,7 @@ func flood(t testing.TB, from, to *Node) connection {
 	return c
 }
 
-// tcpInfo returns what the kernel says of a connection.
+// tcpInfo returns the kernel's state of a connection.
 func tcpInfo(t testing.TB, c *net.TCPConn) *unix.TCPInfo {
 	t.Helper()
 	raw, err := c.SyscallConn()

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Usage is what one or several processes have used.
+// Usage is the resources of one or more processes.
 type Usage struct {
 	// CPU is the user and system time of all of them.
 	CPU time.Duration
@@ -22,7 +22,7 @@ func (u *Usage) Add(v Usage) {
 	u.Peak = max(u.Peak, v.Peak)
 }
 
-// Usage is what the command itself, and children that it has waited for, have used so far; Peak is
+// Usage returns the resources of the command and of children that it has waited for; Peak is
 // its own. It fails once the command has ended.
 func (p *Process) Usage() (Usage, error) { return UsageOf(p.Pid()) }
 

@@ -72,10 +72,10 @@ func addRoute(link netlink.Link, to *net.IPNet, via netip.Addr, c congestion) er
 	return nil
 }
 
-// addNeighbour adds the hardware address of an IP address for good. ARP would find it too, but its
+// addNeighbor adds the hardware address of an IP address for good. ARP would find it too, but its
 // table is shared by the whole machine (a thousand entries, which three clusters of twenty nodes
 // fill), and its packets wait in full queues.
-func addNeighbour(link netlink.Link, ip netip.Addr) error {
+func addNeighbor(link netlink.Link, ip netip.Addr) error {
 	err := netlink.NeighAdd(&netlink.Neigh{
 		LinkIndex:    link.Attrs().Index,
 		State:        netlink.NUD_PERMANENT,
@@ -83,7 +83,7 @@ func addNeighbour(link netlink.Link, ip netip.Addr) error {
 		HardwareAddr: mac(ip),
 	})
 	if err != nil {
-		return fmt.Errorf("make %v a neighbour on %s: %w", ip, link.Attrs().Name, err)
+		return fmt.Errorf("make %v a neighbor on %s: %w", ip, link.Attrs().Name, err)
 	}
 	return nil
 }

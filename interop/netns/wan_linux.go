@@ -71,7 +71,7 @@ func (gw *gateway) configureWAN(to *gateway, r Rate, buffer queueLength) error {
 	if err := addRoute(wan, clusterNet(to.index), peer, congestion{}); err != nil {
 		return err
 	}
-	if err := addNeighbour(wan, peer); err != nil {
+	if err := addNeighbor(wan, peer); err != nil {
 		return err
 	}
 	gw.wan[to.Name] = wan.Attrs().Index

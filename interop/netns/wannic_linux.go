@@ -47,7 +47,7 @@ func (g *Grid) openWANNIC(name string, peer netip.Addr, r Rate) (netlink.Link, e
 	if err := addRoute(link, ipNet(netip.PrefixFrom(peer, 32)), netip.Addr{}, g.congestion); err != nil {
 		return nil, err
 	}
-	if err := addNeighbour(link, peer); err != nil {
+	if err := addNeighbor(link, peer); err != nil {
 		return nil, err
 	}
 	return link, shape(link.Attrs().Index, r, g.buffer)

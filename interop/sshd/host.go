@@ -21,9 +21,9 @@ import (
 // Config describes a host.
 type Config struct {
 	Node *netns.Node
-	// Name by which the client logs in. Empty: that of the node, such as B2.
+	// Name by which the client logs in. Empty: the node's name, such as B2.
 	Name string
-	// LoginShell of the user. Empty: that of root on this machine.
+	// LoginShell of the user. Empty: root's shell on this machine.
 	LoginShell string
 	// Programs is a directory of this machine that the host has as /usr/local/bin. Empty: that
 	// of this machine.
@@ -274,7 +274,7 @@ func (h *Host) Kill() error {
 		if errors.Is(err, os.ErrProcessDone) {
 			err = nil
 		}
-		_ = h.proc.Wait() // "killed" is no error
+		_ = h.proc.Wait() // "killed" is not an error
 		h.err = err
 	})
 	return h.err

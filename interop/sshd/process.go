@@ -83,8 +83,8 @@ func (h *Host) Signal(sig syscall.Signal) error {
 	return errors.Join(errs...)
 }
 
-// Usage is what all processes of all hosts have used so far, with those that have ended on
-// hosts that still run. Peak is that of processes that still run.
+// Usage is the resources of all processes of all hosts so far, with those that have ended on
+// hosts that still run. Peak is the peak of processes that still run.
 func (s *Site) Usage() (netns.Usage, error) {
 	all, err := s.Processes()
 	s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *Site) Usage() (netns.Usage, error) {
 	return sum, err
 }
 
-// Usage is that of the host alone.
+// Usage returns the resources of one host.
 func (h *Host) Usage() (netns.Usage, error) {
 	all, err := h.Processes()
 	if err != nil {

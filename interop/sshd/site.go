@@ -36,7 +36,7 @@ type Site struct {
 }
 
 // New makes a site without hosts. All its files are in dir: a directory for each host, named
-// after it, and what the client needs.
+// after it, and the client's files.
 func New(dir string) (*Site, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func NewKey(path string) error {
 	return nil
 }
 
-// ClientConfig is the path of a configuration with which the user logs in: ssh -F.
+// ClientConfig is the path of a configuration for the user's logins: ssh -F.
 func (s *Site) ClientConfig() string { return filepath.Join(s.client(), "config") }
 
 // ClientConfigOnHosts is the path on every host of the same configuration, to log in from

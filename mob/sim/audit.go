@@ -10,7 +10,7 @@ type audit struct {
 	// doubled are bytes requested while another peer owed them, again those that were
 	// stored already.
 	doubled, again int64
-	// duplicate are bytes that arrived twice; duplicateWAN those of them that crossed the
+	// duplicate are bytes that arrived twice; duplicateWAN the part of them that crossed the
 	// WAN.
 	duplicate, duplicateWAN int64
 	rejects, failed         int

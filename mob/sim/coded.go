@@ -12,7 +12,7 @@ func (c *Config) vector(i int) []byte {
 	return v
 }
 
-// takeBlock takes in a block of a coded transfer.
+// takeBlock processes a block of a coded transfer.
 func (n *node) takeBlock(s *sim, f *frame) {
 	i := int(f.span.Piece)
 	g := i / s.cfg.Coding.Names

@@ -7,7 +7,7 @@ import (
 )
 
 // TestCoded holds coded transfers to a share of the bound and one copy per cluster, as
-// TestScenarios does plain ones. Hardly a block is useless.
+// TestScenarios does plain ones. Few blocks are useless.
 func TestCoded(t *testing.T) {
 	long(t)
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ type Config struct {
 	// one is infinitely fast.
 	Links Links
 	// Uplink is the rate between each rack and the switch of its site, in each direction, in
-	// bytes per second; 0 is no limit.
+	// bytes per second; 0 means no limit.
 	Uplink float64
 	// Flat has nodes know their site only, and not their rack.
 	Flat bool
@@ -34,7 +34,7 @@ type Config struct {
 	SlowNIC map[int]float64
 	// RTT is the round trip between sites, LanRTT within one; 0 is 2 ms and 0.2 ms.
 	RTT, LanRTT time.Duration
-	// Starts has the nodes that start at a given time. The others start within the first
+	// Starts has the nodes that start at a given time. The remaining nodes start within the first
 	// 50 ms.
 	Starts map[int]time.Duration
 	// Plan is the plan that nodes follow, nil for none. Hosts are the names of their hosts, of which it
@@ -42,9 +42,9 @@ type Config struct {
 	Plan  *plan.Plan
 	Hosts []string
 	// Handout is the number of members of other sites that the tracker sends a node,
-	// in addition to those of its own; 0 is all.
+	// in addition to its own site's; 0 is all.
 	Handout int
-	// Session is that of [mob.Tuning].
+	// Session is as in [mob.Tuning].
 	Session int
 	// Faults are what goes wrong.
 	Faults Faults
@@ -52,7 +52,7 @@ type Config struct {
 	Limit time.Duration
 	// Seed makes every random choice.
 	Seed uint64
-	// Coding is that of a coded transfer.
+	// Coding is the coding of a coded transfer.
 	Coding coded.Coding
 	// Strategy is how nodes exchange the content. With permutation gossip, which takes one
 	// cluster, Generation is the number of blocks, of PieceLength bytes, in a generation.

@@ -2,8 +2,8 @@ package sim
 
 import "time"
 
-// Cut cuts a node off from every node, as when its cable is unplugged. Packets are lost without a
-// word, and its connections stay open.
+// Cut cuts a node off from every node, as when its cable is unplugged. Packets are lost without an
+// error, and its connections stay open.
 type Cut struct {
 	Node    int
 	At, For time.Duration

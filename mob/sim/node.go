@@ -237,7 +237,7 @@ func (n *node) disconnect(to *node) {
 	n.queue.forget(to)
 }
 
-// receive takes in a control message.
+// receive processes a control message.
 func (n *node) receive(s *sim, f *frame) {
 	switch m := f.message.(type) {
 	case *proto.Request:

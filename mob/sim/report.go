@@ -21,7 +21,7 @@ type Report struct {
 	// Copies is the number of times that the content entered each site over the WAN, RackCopies each rack
 	// over its uplink.
 	Copies, RackCopies []ClusterCopies
-	// Links are those between sites, Uplinks those of racks, in both directions.
+	// Links are the links between sites, Uplinks the uplinks of racks, in both directions.
 	Links, Uplinks []LinkReport
 	// Control is the share of control bytes on the WAN, LanControl on the LAN.
 	// ControlPerPayload is their ratio to the payload delivered: the content for each

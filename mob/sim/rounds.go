@@ -23,7 +23,7 @@ import (
 type Rounds struct {
 	// Nodes is the size of the cluster. The first node is the source.
 	Nodes int
-	// Strategy is one of permutation gossip, and Blocks has the number of source blocks of
+	// Strategy is a strategy of permutation gossip, and Blocks has the number of source blocks of
 	// each generation.
 	Strategy proto.Strategy
 	Blocks   []int
@@ -42,7 +42,7 @@ type RoundsReport struct {
 	Missing  int
 	// Generations has for each generation the round in which the last node completed it.
 	Generations []int
-	// Sent counts the blocks, Useless those of them that told the receiver nothing new.
+	// Sent counts the blocks, Useless the ones that told the receiver nothing new.
 	Sent, Useless int
 }
 
@@ -92,7 +92,7 @@ func (c *Rounds) blocks() int {
 func (c *Rounds) plain() bool { return c.Strategy == proto.RandomBlock }
 
 // RunRounds simulates a broadcast until every node is complete, or the limit. Not to finish
-// is no error: the report says so.
+// is not an error: see the report.
 func RunRounds(cfg Rounds) (*RoundsReport, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func TestRoundsLimit(t *testing.T) {
 	}
 }
 
-// TestRoundsRefuses requires an error for what makes no sense.
+// TestRoundsRefuses requires an error for invalid configurations.
 func TestRoundsRefuses(t *testing.T) {
 	for name, c := range map[string]Rounds{
 		"one node":            {Nodes: 1, Strategy: proto.Sequential, Blocks: []int{1}},

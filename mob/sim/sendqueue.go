@@ -71,7 +71,7 @@ func (q *sendQueue) cancel(to *node, sp proto.Span) {
 	}
 }
 
-// forget takes out everything for a peer.
+// forget removes everything for a peer.
 func (q *sendQueue) forget(to *node) {
 	if b := q.byPeer[to]; b != nil {
 		q.remove(b, func(*frame) bool { return true })

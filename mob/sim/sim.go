@@ -48,7 +48,7 @@ type link struct {
 }
 
 // Run simulates a transfer until every node that lives is complete, or the limit. Not to
-// finish is no error: the report says so.
+// finish is not an error: see the report.
 func Run(cfg Config) (*Report, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func TestSparse(t *testing.T) {
 }
 
 // oneCopyAtMost requires little more than one copy to enter each cluster: of content that is over at once, two members
-// may fetch a piece before they hear of each other's claims.
+// may fetch a piece before they receive each other's claims.
 func oneCopyAtMost(t *testing.T, r *Report) {
 	t.Helper()
 	for _, k := range r.Copies {

@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/mob"
 )
 
-// askTracker tells the node of members, and again at intervals.
+// askTracker gives the node members, and again at intervals.
 func (n *node) askTracker(s *sim) {
 	if !n.alive {
 		return

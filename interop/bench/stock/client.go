@@ -74,7 +74,7 @@ func All() []*Client {
 		{
 			// It does badly when all peers start at the same time, and no setting helps: it sends have messages
 			// only together with another message or with a keep-alive, every two minutes. Peers that start empty
-			// find nothing to request from each other, and download from the source's cluster alone.
+			// find nothing to request from each other, and download from the source's cluster only.
 			name: "rtorrent", pkg: "rtorrent", program: "rtorrent",
 			file: "settings", settings: rtorrentSettings,
 			args: func(i *Instance) []string {

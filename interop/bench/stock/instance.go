@@ -52,7 +52,7 @@ type Instance struct {
 
 // New prepares a client without starting it.
 func (c *Client) New(cfg Config) (*Instance, error) {
-	for _, path := range []*string{&cfg.Dir, &cfg.Torrent, &cfg.Content} { // clients run in directories of their own
+	for _, path := range []*string{&cfg.Dir, &cfg.Torrent, &cfg.Content} { // clients run in their own directories
 		if *path == "" || strings.HasPrefix(*path, "magnet:") {
 			continue
 		}
@@ -79,7 +79,7 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 	if cfg.Content == "" {
 		return i, nil
 	}
-	// A link, since some clients put files of their own beside the content.
+	// A link, since some clients put their own files beside the content.
 	return i, symlink(cfg.Content, i.Copy())
 }
 
@@ -115,7 +115,7 @@ func (i *Instance) Kill() error {
 	return i.proc.kill()
 }
 
-// Usage is what the client has used so far.
+// Usage returns the resources that the client has used.
 func (i *Instance) Usage() netns.Usage {
 	i.mu.Lock()
 	defer i.mu.Unlock()

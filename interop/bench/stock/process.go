@@ -50,7 +50,7 @@ func (p *process) lastLine() string {
 	return "no output"
 }
 
-// usage is what the program has used so far; zero once it has ended.
+// usage returns the resources that the program has used; zero once it has ended.
 func (p *process) usage() netns.Usage {
 	u, err := p.p.Usage()
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *process) usage() netns.Usage {
 	return u
 }
 
-// kill sends SIGKILL and waits. A program that has ended already is no error.
+// kill sends SIGKILL and waits. A program that has ended already is not an error.
 func (p *process) kill() error {
 	err := p.p.Kill()
 	if errors.Is(err, os.ErrProcessDone) {

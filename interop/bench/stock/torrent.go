@@ -29,7 +29,7 @@ func pieceLength(size int64) int64 {
 
 // Torrent is the torrent file of one file.
 type Torrent struct {
-	// Name is that of the file, Announce the URL of the tracker.
+	// Name is the name of the file, Announce the URL of the tracker.
 	Name, Announce string
 
 	size, pieceLength int64

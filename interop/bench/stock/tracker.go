@@ -28,7 +28,7 @@ const TrackerPort = 6969
 // Tracker is a BitTorrent tracker.
 type Tracker struct {
 	name string
-	// missing is nil if the tracker is installed; else it says what to install.
+	// missing is nil if the tracker is installed; else it names the package to install.
 	missing func() error
 	// command makes the command that serves one torrent on a node. dir is for the
 	// tracker's state, list a file with the info-hash in hex. ExtraFiles of the command
@@ -85,7 +85,7 @@ func MobTracker(bin string) *Tracker {
 	}
 }
 
-// Missing is nil if the tracker is installed; else it says what to install.
+// Missing is nil if the tracker is installed; else it names the package to install.
 func (t *Tracker) Missing() error { return t.missing() }
 
 // URL is the announce URL of a tracker on a node.
