@@ -171,7 +171,7 @@ func TestClusterIsProved(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bye, ok := m.(*proto.Goodbye); ok == admits || ok && (bye.Code != proto.CodeExcluded ||
-			bye.Text != "the node says that it is of the cluster "+cluster+", and its certificate is for "+c.proved) {
+			bye.Text != "the node claims the cluster "+cluster+", and its certificate is for "+c.proved) {
 			t.Errorf("cluster %s for %s: %+v", cluster, c.proved, m)
 		}
 	}
