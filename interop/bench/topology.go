@@ -10,7 +10,7 @@ import (
 )
 
 // Topology describes the grid to a planner: its hosts have the names of nodes, such as B2, and links
-// and interfaces the rates that they nominally have, a share of them is payload. Plans for a scenario
+// and interfaces the nominal rates, multiplied by share, the part that is payload. Plans for a scenario
 // whose links change, or are slow, are made for what they would be otherwise.
 func (c *Case) Topology(share float64) *plan.Topology {
 	t := new(plan.Topology)
