@@ -176,7 +176,7 @@ func TestClusterIsProved(t *testing.T) {
 		}
 	}
 
-	// It is dialled.
+	// It is dialed.
 	h := member(t, secret, "B")
 	ended := make(chan struct{})
 	end := sync.OnceFunc(func() { close(ended) }) // it is dialled again

@@ -46,7 +46,7 @@ func TestCreateErrors(t *testing.T) {
 		{file, folder(t), true, "exists already"},
 		{filepath.Join(base, "link"), single(t), true, "exists already"},
 		{filepath.Join(base, "no", "x"), single(t), false, "does not exist: create it first"},
-		{filepath.Join(file, "x"), folder(t), false, "is not a folder"},
+		{filepath.Join(file, "x"), folder(t), false, "is not a directory"},
 	} {
 		state := t.TempDir()
 		_, err := store.Create(state, test.root, test.content.Manifest, store.NewFiles(4))
