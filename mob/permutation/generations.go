@@ -8,11 +8,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// MapEvery is after how many blocks a node of the random-block baseline announces which it
-// has (Cooper, section 6.2: every other block is best).
+// MapEvery is the number of blocks between two announcements of a node of the random-block
+// baseline (Cooper, section 6.2: every other block is best).
 const MapEvery = 2
 
-// content is what the node has of the content, and who lacks what.
+// content has the node's blocks, and the needs of the members.
 type content struct {
 	have        *bitset.Set // the generations that are decoded
 	generations []generation
@@ -22,7 +22,7 @@ type content struct {
 	finished    bool  // Finished was reported
 }
 
-// generation is what the node has of a generation.
+// generation has the node's blocks of a generation.
 type generation struct {
 	filled   bool        // no more blocks are needed; so it is when decoded
 	gone     bool        // decoded, and damaged since: it cannot be sent any more
@@ -57,8 +57,7 @@ func newContent(cfg *Config) content {
 // valid reports whether there is such a generation: numbers come from peers.
 func (c *content) valid(g int) bool { return g >= 0 && g < len(c.generations) }
 
-// gathered notes a block that a peer has sent, confirms it, and pushes if the node was idle
-// for want of something to send.
+// gathered records a block that a peer sent, confirms it, and pushes if the node had nothing to send.
 func (s *State) gathered(ev mob.Gathered) {
 	s.hear(ev.Round)
 	if s.valid(ev.Generation) {
@@ -77,26 +76,26 @@ func (s *State) gathered(ev mob.Gathered) {
 	s.push()
 }
 
-// filled notes that the node needs no more blocks of a generation.
+// filled records that the node needs no more blocks of a generation.
 func (s *State) filled(g int) {
 	if !s.valid(g) || s.generations[g].filled {
 		return
 	}
 	s.generations[g].filled = true
 	s.sendAll(&proto.Decoded{Generations: only(g)})
-	s.addLack(g, s.since(s.place), -1)
+	s.addNeed(g, s.since(s.place), -1)
 	s.findOldest()
 }
 
-// decoded notes that the node has all of a generation.
+// decoded records that the node has all of a generation.
 func (s *State) decoded(g int) {
 	s.filled(g)
 	s.have.Add(g)
 	s.membersChanged() // the node may be the one to draw now
 }
 
-// dropped notes that the blocks of a generation are gone: a hash was wrong, or they were
-// damaged after they had been decoded.
+// dropped records that the blocks of a generation are dropped: a hash was wrong, or they were damaged
+// after they had been decoded.
 func (s *State) dropped(g int) {
 	if !s.valid(g) {
 		return
@@ -106,7 +105,7 @@ func (s *State) dropped(g int) {
 	if has.filled && !has.gone {
 		has.filled = false
 		s.sendAll(&proto.Decoded{Lost: only(g)})
-		s.addLack(g, s.since(s.place), 1)
+		s.addNeed(g, s.since(s.place), 1)
 		s.findOldest()
 	}
 	if has.plain != nil {
@@ -115,7 +114,7 @@ func (s *State) dropped(g int) {
 	}
 }
 
-// announceMap tells all members which plain blocks of a generation the node has.
+// announceMap announces the plain blocks of a generation that the node has to all members.
 func (s *State) announceMap(g int) {
 	set := s.generations[g].plain
 	blocks := make([]byte, (set.Cap()+7)/8)
@@ -128,37 +127,37 @@ func (s *State) announceMap(g int) {
 // only is the range of a single generation.
 func only(g int) []proto.Range { return []proto.Range{{First: uint32(g), Count: 1}} }
 
-// count counts anew who lacks what, after the permutations have changed.
+// count counts again the members that need each generation, after the permutations have changed.
 func (s *State) count() {
 	clear(s.lacking)
 	clear(s.awaited)
 	for g := range s.generations {
 		if !s.generations[g].filled {
-			s.addLack(g, s.since(s.place), 1)
+			s.addNeed(g, s.since(s.place), 1)
 		}
 	}
 	s.findOldest()
 	for place, m := range s.places {
 		if m != nil {
-			s.addLacks(m, place, 1)
+			s.addNeeds(m, place, 1)
 		}
 	}
 }
 
-// addLacks counts one member more, or less, that lacks what m does.
-func (s *State) addLacks(m *member, place, by int) {
+// addNeeds counts one member more, or less, that needs the generations that m does.
+func (s *State) addNeeds(m *member, place, by int) {
 	since := s.since(place)
 	for g := range s.lacking {
 		if !m.complete.Has(g) {
-			s.addLack(g, since, by)
+			s.addNeed(g, since, by)
 		}
 	}
 	s.findOldest()
 }
 
-// addLack counts one member more, or less, that lacks a generation. Others wait for it from
-// the generation since on.
-func (s *State) addLack(g, since, by int) {
+// addNeed counts one member more, or less, that needs a generation. Other members wait for it from the generation
+// since on.
+func (s *State) addNeed(g, since, by int) {
 	s.lacking[g] += by
 	if g >= since {
 		s.awaited[g] += by
@@ -175,26 +174,26 @@ func (s *State) findOldest() {
 	}
 }
 
-// completes notes that a peer needs no more of a generation.
+// completes records that a peer needs no more of a generation.
 func (s *State) completes(m *member, g int) {
 	if !m.complete.Add(g) {
 		return
 	}
 	m.plain[g] = nil
 	if place, ok := s.topology.Place(m.ID); ok {
-		s.addLack(g, s.since(place), -1)
+		s.addNeed(g, s.since(place), -1)
 		s.findOldest()
 	}
 	s.push()
 }
 
-// lacks notes that a peer needs a generation after all.
-func (s *State) lacks(m *member, g int) {
+// needs records that a peer needs a generation after all.
+func (s *State) needs(m *member, g int) {
 	if !m.complete.Remove(g) {
 		return
 	}
 	if place, ok := s.topology.Place(m.ID); ok {
-		s.addLack(g, s.since(place), 1)
+		s.addNeed(g, s.since(place), 1)
 		s.findOldest()
 	}
 	s.push()

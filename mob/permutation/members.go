@@ -114,7 +114,7 @@ func (s *State) join(ev mob.Joined) {
 	s.introduce(ev.ID)
 	if place, ok := s.topology.Place(ev.ID); ok {
 		s.places[place] = m
-		s.addLacks(m, place, 1)
+		s.addNeeds(m, place, 1)
 	}
 	s.membersChanged()
 }
@@ -142,7 +142,7 @@ func (s *State) leave(id proto.PeerID) {
 	s.postpone(m)
 	if place, ok := s.topology.Place(id); ok {
 		s.places[place] = nil
-		s.addLacks(m, place, -1)
+		s.addNeeds(m, place, -1)
 	}
 	if s.leaving == m {
 		s.leaving = nil

@@ -41,7 +41,7 @@ func (s *State) announced(m *member, msg *proto.Decoded) {
 		s.completes(m, g)
 	}
 	for g := range bitset.Numbers(msg.Lost, len(s.generations)) {
-		s.lacks(m, g)
+		s.needs(m, g)
 	}
 	if m.complete.Full() {
 		s.membersChanged() // it may be the one to draw now

@@ -8,25 +8,25 @@ import (
 )
 
 const (
-	// window is how many blocks of a node may be unconfirmed. Three to six do about as
-	// well; more are made of less.
+	// window is the number of blocks of a node that may be unconfirmed. Three to six are about equal; blocks
+	// of a larger one are combinations of fewer blocks.
 	window = 4
-	// patience is for how many ticks an unconfirmed block counts as in transit. It is not
-	// sent again: the next one does as well.
-	patience = 64
+	// confirmTimeout is the number of ticks after which an unconfirmed block is no longer in flight. It is not
+	// retransmitted, since any other block is as useful.
+	confirmTimeout = 64
 	// maxRound bounds the rounds that peers can report.
 	maxRound = 1 << 30
 )
 
 // pushes are the blocks that the node sends.
 type pushes struct {
-	// round is the node's own count, heard the greatest that it has heard of.
+	// round is the node's own count, heard the greatest count received.
 	round, heard int
 	leaving      *member // whom the block is for that leaves now, nil for none
 	unconfirmed  []unconfirmed
 }
 
-// unconfirmed is a block that has begun to leave.
+// unconfirmed is a block that is being sent, or in flight.
 type unconfirmed struct {
 	to  *member
 	age int // in ticks
@@ -53,7 +53,7 @@ func (p *pushes) expire() {
 	for i := range p.unconfirmed {
 		p.unconfirmed[i].age++
 	}
-	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(u unconfirmed) bool { return u.age > patience })
+	p.unconfirmed = slices.DeleteFunc(p.unconfirmed, func(u unconfirmed) bool { return u.age > confirmTimeout })
 }
 
 // push sends a block to the first successor that has a use for one, from the permutation of
@@ -61,8 +61,7 @@ func (p *pushes) expire() {
 func (s *State) push() {
 	most := window
 	if s.have.Full() {
-		// At first nobody else has what this node has, so any time that it is idle is
-		// lost to all.
+		// At first no other node has these blocks, so idle time is lost to all nodes.
 		most *= 2
 	}
 	if s.leaving != nil || len(s.unconfirmed) >= most {
@@ -99,7 +98,7 @@ func (s *State) pick(m *member, g int) (block int, ok bool) {
 	return 0, s.have.Has(g) && !has.gone || has.received > 0
 }
 
-// sent notes that a block has left, and goes on to the next round.
+// sent records that a block has left, and starts the next round.
 func (s *State) sent(id proto.PeerID) {
 	if s.leaving == nil || s.leaving.ID != id {
 		return
@@ -109,7 +108,7 @@ func (s *State) sent(id proto.PeerID) {
 	s.push()
 }
 
-// confirmed notes that a block has arrived.
+// confirmed records that a block has arrived.
 func (s *State) confirmed(m *member) {
 	if s.busy(m) {
 		s.forget(m)

@@ -99,11 +99,10 @@ func TestGathered(t *testing.T) {
 	}
 }
 
-// TestPatience wants a block that is never confirmed to be given up.
-func TestPatience(t *testing.T) {
+func TestConfirmTimeout(t *testing.T) {
 	s := meet(t, 2, Config{Blocks: []int{4}, Have: []int{0}})
 	s.do(mob.Sent{Peer: s.pushed(s.do(mob.Tick{})).Peer})
-	for range patience {
+	for range confirmTimeout {
 		s.none(s.do(mob.Tick{}))
 	}
 	s.pushed(s.do(mob.Tick{}))
