@@ -39,7 +39,7 @@ func TestCreateErrors(t *testing.T) {
 		exists  bool
 		text    string
 	}{
-		{dir, single(t), true, "is a folder and the content is a single file: " +
+		{dir, single(t), true, "is a directory and the content is a single file: " +
 			"give the path of the file itself, such as " + dir + "/content"},
 		{dir, folder(t), true, "exists already: remove it or choose another path"},
 		{file, single(t), true, "exists already"},
