@@ -147,10 +147,17 @@ func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec) }
 // IsPeer implements [payload.Swarm].
 func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
 
-// IsMember implements [payload.Swarm].
+// IsMember implements [payload.Swarm]. For a node that no tracker has named, the trackers are asked
+// for members, at most once in announceRetry.
 func (s *Swarm) IsMember(id proto.PeerID) bool {
-	_, ok := s.byTracker.Load(id)
-	return ok
+	if _, ok := s.byTracker.Load(id); ok || id == s.id() {
+		return true
+	}
+	now, last := time.Now().UnixNano(), s.askedAt.Load()
+	if now-last >= int64(announceRetry) && s.askedAt.CompareAndSwap(last, now) {
+		s.AnnounceSoon()
+	}
+	return false
 }
 
 // Post implements [payload.Swarm].

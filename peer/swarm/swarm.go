@@ -47,6 +47,7 @@ type Swarm struct {
 	exclusions  exclusions
 	notAdmitted atomic.Pointer[transport.NotAdmittedError] // the last one
 	byTracker   sync.Map                                   // members that a tracker named, by proto.PeerID
+	askedAt     atomic.Int64                               // Unix time in nanoseconds of the last announce for an unknown node
 	connections struct {
 		sync.RWMutex // only the loop writes
 		sessions     map[proto.PeerID]*session

@@ -1,0 +1,37 @@
+package swarm
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestUnknownMemberAnnounces checks that a node that no tracker named has the trackers asked, at most
+// once in announceRetry, and that the node itself is a member.
+func TestUnknownMemberAnnounces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Swarm{self: "self", progress: make(chan struct{}, 1)}
+		s.byTracker.Store(s.id()[:2], true)
+		announces := func() int {
+			n := len(s.progress)
+			for range n {
+				<-s.progress
+			}
+			return n
+		}
+		if !s.IsMember("self") || !s.IsMember("se") || announces() != 0 {
+			t.Error("a known member is unknown, or announced for")
+		}
+		for i, pause := range []time.Duration{0, announceRetry - 1, 1} {
+			time.Sleep(pause)
+			for range 100 {
+				if s.IsMember("unknown") {
+					t.Fatal("an unknown node is a member")
+				}
+			}
+			if n, want := announces(), 1-i%2; n != want {
+				t.Errorf("after %v: %d announces, want %d", pause, n, want)
+			}
+		}
+	})
+}
