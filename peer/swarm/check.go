@@ -333,6 +333,10 @@ func (s *Swarm) sharingFile(piece int) (first, after int) {
 
 // restore puts a good piece back into service, and reports whether it is.
 func (s *Swarm) restore(piece int) bool {
+	k := s.checks
+	k.mu.Lock()
+	wasUnreadable, wasDamaged := k.unreadable[piece], k.damaged[piece] // damagedPieces forgets it once it is stored
+	k.mu.Unlock()
 	if !s.st.Has(piece) {
 		if err := s.st.Commit(piece); err != nil {
 			s.log.Error("journal", "error", err)
@@ -340,9 +344,7 @@ func (s *Swarm) restore(piece int) bool {
 		}
 		defer s.finishAgain()
 	}
-	k := s.checks
 	k.mu.Lock()
-	wasUnreadable, wasDamaged := k.unreadable[piece], k.damaged[piece]
 	delete(k.unreadable, piece)
 	delete(k.damaged, piece)
 	last := wasUnreadable && len(k.unreadable) == 0
