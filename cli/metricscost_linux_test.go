@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/cli/clitest"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
@@ -46,11 +47,11 @@ func TestMetricsCostLittle(t *testing.T) {
 		t.Skip("the race detector multiplies CPU time")
 	}
 	const peers, during, rounds = 64, 6 * time.Second, 3
-	dir := shortDir(t)
+	dir := clitest.ShortDir(t)
 	socket, data := filepath.Join(dir, "h"), filepath.Join(dir, "d")
 	s := startService(t, "mobd", "--cluster", "hub", "--listen", "/ip4/127.0.0.1/tcp/0", "--log-level", "warn",
 		"--data", data, "--http", "unix:"+socket)
-	s.await("READY=1")
+	s.Await("READY=1")
 	c, err := control.Dial(t.Context(), data)
 	if err != nil {
 		t.Fatal(err)

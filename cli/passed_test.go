@@ -11,13 +11,14 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mobgrid/mob/cli/clitest"
 	"github.com/mobgrid/mob/cli/control"
 )
 
 // TestSocketPassed starts daemons with a control socket that is open already, as systemd does.
 func TestSocketPassed(t *testing.T) {
 	t.Parallel()
-	data := shortDir(t)
+	data := clitest.ShortDir(t)
 	ln := listenUnix(t, filepath.Join(data, control.SocketName))
 	before, err := os.Lstat(ln.Addr().String())
 	if err != nil {
@@ -49,7 +50,7 @@ func TestSocketPassed(t *testing.T) {
 // TestSocketPassedWrong passes sockets where no command would find the daemon.
 func TestSocketPassedWrong(t *testing.T) {
 	t.Parallel()
-	data := shortDir(t)
+	data := clitest.ShortDir(t)
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -142,15 +143,4 @@ func listenUnix(t *testing.T, path string) net.Listener {
 		t.Fatal(err)
 	}
 	return ln
-}
-
-// shortDir is a directory with a path short enough for sockets in it.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "mob")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }

@@ -10,17 +10,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/mobgrid/mob/cli/clitest"
 )
 
 // service is a program under a service manager.
 type service struct {
 	*exec.Cmd
-	*manager
+	*clitest.Manager
 	out *bufio.Reader
 }
 
@@ -35,8 +35,8 @@ func startService(t *testing.T, program string, args ...string) *service {
 	if err := os.Symlink(self, path); err != nil {
 		t.Fatal(err)
 	}
-	s := &service{exec.Command(path, args...), newManager(t), nil}
-	s.Env = append(os.Environ(), "NOTIFY_SOCKET="+s.conn.LocalAddr().String(), "WATCHDOG_USEC=2000000")
+	s := &service{exec.Command(path, args...), clitest.NewManager(t), nil}
+	s.Env = append(os.Environ(), "NOTIFY_SOCKET="+s.Socket(), "WATCHDOG_USEC=2000000")
 	s.Stderr = os.Stderr
 	out, err := s.StdoutPipe()
 	if err != nil {
@@ -84,11 +84,11 @@ func TestServices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data := shortDir(t)
+			data := clitest.ShortDir(t)
 			socket := filepath.Join(data, "h")
 			s := startService(t, name, append(args, "--data", filepath.Join(data, "d"), "--http", "unix:"+socket)...)
-			s.await("READY=1")
-			s.await("WATCHDOG=1")
+			s.Await("READY=1")
+			s.Await("WATCHDOG=1")
 			if line, err := s.out.ReadString('\n'); err != nil || !strings.Contains(line, "/p2p/") {
 				t.Errorf("%q, %v", line, err)
 			}
@@ -105,57 +105,19 @@ func TestServices(t *testing.T) {
 				t.Fatal(err)
 			}
 			var us int64
-			if lines := s.await("RELOADING=1"); len(lines) != 2 {
+			if lines := s.Await("RELOADING=1"); len(lines) != 2 {
 				t.Errorf("%q", lines)
 			} else if _, err := fmt.Sscanf(lines[1], "MONOTONIC_USEC=%d", &us); err != nil || us <= 0 {
 				t.Errorf("%q: %v", lines, err)
 			}
-			s.await("READY=1")
+			s.Await("READY=1")
 			if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			s.await("STOPPING=1")
+			s.Await("STOPPING=1")
 			if err := s.Wait(); err != nil {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// manager is systemd's side of notifications.
-type manager struct {
-	t    *testing.T
-	conn *net.UnixConn
-}
-
-func newManager(t *testing.T) *manager {
-	t.Helper()
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(shortDir(t), "n"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return &manager{t, conn}
-}
-
-// next returns the variables of the next notification.
-func (m *manager) next() []string {
-	m.t.Helper()
-	b := make([]byte, 4096)
-	_ = m.conn.SetReadDeadline(time.Now().Add(time.Minute))
-	n, err := m.conn.Read(b)
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return strings.Split(string(b[:n]), "\n")
-}
-
-// await waits for a variable, and returns the notification.
-func (m *manager) await(variable string) []string {
-	m.t.Helper()
-	for {
-		if lines := m.next(); slices.Contains(lines, variable) {
-			return lines
-		}
 	}
 }

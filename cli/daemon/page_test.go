@@ -1,64 +1,16 @@
 package daemon
 
 import (
-	"bufio"
-	"context"
-	"net/http"
-	"net/url"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/mobgrid/mob/cli/clitest"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/peertest"
 )
-
-// servePage serves a page on a loopback address, and returns a function that reads an event of it. token is sent
-// unless it is empty.
-func servePage(t *testing.T, register func(*web.Server)) (read func(detail, token string) string, token string) {
-	t.Helper()
-	s, err := web.Listen(web.Config{Listen: "127.0.0.1:0", Data: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	register(s)
-	go func() { _ = s.Serve() }()
-	t.Cleanup(func() { s.Close() })
-	b, err := os.ReadFile(s.TokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(detail, token string) string {
-		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"events?detail="+url.QueryEscape(detail), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		lines := bufio.NewReader(resp.Body)
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(line, `data: {"id"`) {
-				return line
-			}
-		}
-	}, strings.TrimSpace(string(b))
-}
 
 // TestPublicNodePage checks that the page of a node shows content ids, also in limits, only to a client with
 // the token, and addresses to none.
@@ -70,7 +22,7 @@ func TestPublicNodePage(t *testing.T) {
 	id, short := seed.ID.String(), seed.ShortName()
 	policy := limit.NewPolicy(limit.Limits{}, nil)
 	server := control.NewServer(control.Config{Node: n, Limits: policy})
-	read, token := servePage(t, func(s *web.Server) {
+	read, token := clitest.ServePage(t, func(s *web.Server) {
 		d := &Daemon{node: n, server: server, health: NewHealth(n.Probe)}
 		d.register(s)
 	})

@@ -1,10 +1,6 @@
 package network
 
 import (
-	"bufio"
-	"context"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +8,7 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/cli/clitest"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -20,50 +17,6 @@ import (
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
-
-// servePage serves a page on a loopback address, and returns a function that reads an event of it. token is sent
-// unless it is empty.
-func servePage(t *testing.T, register func(*web.Server)) (read func(detail, token string) string, token string) {
-	t.Helper()
-	s, err := web.Listen(web.Config{Listen: "127.0.0.1:0", Data: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	register(s)
-	go func() { _ = s.Serve() }()
-	t.Cleanup(func() { s.Close() })
-	b, err := os.ReadFile(s.TokenFile())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(detail, token string) string {
-		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL()+"events?detail="+url.QueryEscape(detail), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if token != "" {
-			req.Header.Set("Authorization", "Bearer "+token)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		lines := bufio.NewReader(resp.Body)
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasPrefix(line, `data: {"id"`) {
-				return line
-			}
-		}
-	}, strings.TrimSpace(string(b))
-}
 
 // TestPublicFleetPage checks that the page of a tracker shows ids only to a client with the token, and that either
 // name chooses a swarm.
@@ -82,7 +35,7 @@ func TestPublicFleetPage(t *testing.T) {
 	defer h.Close()
 	server := tracker.New(h, tracker.Config{})
 	defer server.Close()
-	read, token := servePage(t, func(s *web.Server) { registerFleet(s, h, server, names) })
+	read, token := clitest.ServePage(t, func(s *web.Server) { registerFleet(s, h, server, names) })
 	var ids []string
 	for _, name := range []string{"a", "b"} {
 		path := filepath.Join(t.TempDir(), name)

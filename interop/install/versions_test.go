@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/cli/clitest"
 )
 
 // last is the commit of the version before this one.
@@ -141,7 +143,7 @@ func TestLastVersionFolder(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		data := shortDir(t)
+		data := clitest.ShortDir(t)
 		start := func(programs string) *program {
 			return startIn(t, data, filepath.Join(programs, "mobd"), "--cluster", "A", "--listen", "/ip4/127.0.0.1/tcp/0")
 		}
@@ -181,7 +183,7 @@ type program struct {
 
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
-	return startIn(t, shortDir(t), args...)
+	return startIn(t, clitest.ShortDir(t), args...)
 }
 
 // startIn starts a program with a data directory, and waits for the line with its address.
@@ -213,15 +215,4 @@ func (p *program) end() {
 		defer timer.Stop()
 		_ = p.cmd.Wait()
 	}
-}
-
-// shortDir is a directory with a path short enough for sockets in it.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "mob")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
