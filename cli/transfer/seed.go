@@ -83,7 +83,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := checkPath(f.set, "torrent-file"); err != nil {
 		return err
 	}
-	if (f.plan == "") != (f.topology == "") {
+	if (f.content.Plan == "") != (f.topology == "") {
 		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
 	}
 	if err := checkSeedable(path, f.Path); err != nil {

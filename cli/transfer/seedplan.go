@@ -11,7 +11,7 @@ import (
 
 // readNetwork returns the topology that --plan plans for, nil without it.
 func (f *seedFlags) readNetwork() (*plan.Topology, *plan.Network, error) {
-	if f.plan == "" {
+	if f.content.Plan == "" {
 		return nil, nil, nil
 	}
 	t, err := topology.Read(f.topology)
@@ -35,7 +35,7 @@ func (f *seedFlags) makePlan(t *plan.Topology, n *plan.Network, node *control.In
 	if !has(source) && has(node.ID) {
 		source = node.ID
 	}
-	p, err := n.Plan(f.plan, source, nil, 1)
+	p, err := n.Plan(f.content.Plan, source, nil, 1)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w (the node is the host %s: its --host names it)", f.topology, err, source)
 	}

@@ -2,55 +2,31 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
-	"strings"
+	"io"
 
-	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
 
-	"github.com/mobgrid/mob/mob/plan"
-	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/cli/command"
 )
 
 // checkSeedOptions checks options of mob seed that follow the name of a system, without their dashes:
 // how the content is cut and sent.
 func checkSeedOptions(options []string) error {
-	given := map[string]bool{}
-	for _, o := range options {
-		name, value, hasValue := strings.Cut(o, "=")
-		if err := checkSeedOption(name, value, hasValue); err != nil {
-			return err
+	var f command.ContentFlags
+	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
+	fl.SetOutput(io.Discard)
+	fl.Usage = func() {}
+	f.Add(fl)
+	args := make([]string, len(options))
+	for i, o := range options {
+		if o == "" {
+			return errors.New("an option is empty")
 		}
-		given[name] = true
+		args[i] = "--" + o
 	}
-	if given["plan"] && (given["coded"] || given["strategy"]) {
-		return errors.New("--plan excludes --coded and --strategy: a transfer is planned or coded")
+	if err := fl.Parse(args); err != nil {
+		return err
 	}
-	return nil
-}
-
-func checkSeedOption(name, value string, hasValue bool) error {
-	switch name {
-	case "":
-		return errors.New("an option is empty")
-	case "coded":
-		if k, err := strconv.Atoi(value); hasValue && (err != nil || proto.CheckCodedK(k) != nil) {
-			return fmt.Errorf("--coded=%s: must be a number of blocks from %d to %d", value, proto.MinCodedK, proto.MaxCodedK)
-		}
-	case "strategy":
-		if _, err := proto.ParseStrategy(value); err != nil {
-			return fmt.Errorf("--strategy: %w", err)
-		}
-	case "plan":
-		if err := plan.CheckAlgorithm(value); err != nil {
-			return fmt.Errorf("--plan: %w", err)
-		}
-	case "piece-length":
-		if n, err := humanize.ParseBytes(value); err != nil || n < proto.MinPieceLength || n > proto.MaxPieceLength || n&(n-1) != 0 {
-			return fmt.Errorf("--piece-length %q is not a power of two from 16KiB to 16MiB", value)
-		}
-	default:
-		return fmt.Errorf("unknown flag: --%s", name)
-	}
-	return nil
+	_, _, err := f.Check(false)
+	return err
 }
