@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// castRateOver is the time over which the rate is shown.
+	// rateOver is the interval of the rate that is shown.
 	rateOver = 3 * time.Second
-	// castStill is after what time without progress a host is said to make none.
+	// stallAfter is the time without progress until a host is shown as making none.
 	stallAfter = 10 * time.Second
-	// castFolded is up to how many hosts a phase names them.
+	// maxFolded is the number of hosts up to which a phase names them.
 	maxFolded = 1000
-	// castQueue bounds the bytes that commands on hosts have printed and that were not
-	// printed here yet. A shorter line counts as castLine bytes.
+	// maxQueue bounds the bytes that commands on hosts have printed and that were not
+	// printed here yet. A shorter line counts as minLine bytes.
 	maxQueue = 16 << 20
 	minLine  = 128
 )

@@ -57,7 +57,7 @@ func Command(env *command.Env) *cobra.Command {
 		Use: "mobd --cluster NAME --listen MULTIADDR", Short: "Run the daemon of a node", Long: help, Example: example,
 		Flags: func(f *pflag.FlagSet) { n.addDaemon(env, f) },
 		Run: func(ctx context.Context, a *command.App, _ []string) error {
-			if err := n.readConfig(n.set); err != nil {
+			if err := n.readConfig(); err != nil {
 				return err
 			}
 			return runMobd(ctx, a.Env, &n)
@@ -68,11 +68,11 @@ func Command(env *command.Env) *cobra.Command {
 }
 
 func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
-	proved, err := n.network.cluster()
+	network, err := n.network.Config()
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	n.Cluster = cmp.Or(n.Cluster, proved)
+	n.Cluster = cmp.Or(n.Cluster, certifiedCluster(network))
 	if n.Cluster == "" {
 		return command.Usagef("--cluster is missing: name the cluster of this node")
 	}
@@ -82,7 +82,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	if err := checkZone(env.Getenv("TZ")); err != nil {
 		return err
 	}
-	cfg, err := n.config(env)
+	cfg, err := n.config(env, network)
 	if err != nil {
 		return command.Usagef("%w", err)
 	}

@@ -92,13 +92,12 @@ func (n *NetworkFlags) Reload(m *membership.Member) (changed string, err error) 
 	return changed, nil
 }
 
-// cluster returns the cluster of the certificate, empty if there is none.
-func (n *NetworkFlags) cluster() (string, error) {
-	cfg, err := n.Config()
-	if err != nil || cfg == nil || cfg.Grant == nil {
-		return "", err
+// certifiedCluster returns the cluster of the certificate, empty if there is none.
+func certifiedCluster(cfg *membership.Config) string {
+	if cfg == nil || cfg.Grant == nil {
+		return ""
 	}
-	return cfg.Grant.Certificate.Cluster, nil
+	return cfg.Grant.Certificate.Cluster
 }
 
 // CheckRoles fails if the certificate of a configuration is for something else.

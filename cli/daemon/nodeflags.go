@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -39,14 +40,13 @@ func (n *Flags) given(names ...string) bool {
 	return n.set != nil && slices.ContainsFunc(names, n.set.Changed)
 }
 
+// defaultCluster returns the cluster of a node that a command runs.
+func defaultCluster(env *command.Env) string { return cmp.Or(env.Getenv("MOB_CLUSTER"), "default") }
+
 // Add adds the flags of a command that runs a node when there is no daemon.
 func (n *Flags) Add(a *command.App, f *pflag.FlagSet) {
 	n.set = f
-	cluster := a.Getenv("MOB_CLUSTER")
-	if cluster == "" {
-		cluster = "default"
-	}
-	f.StringVar(&n.Cluster, "cluster", cluster, "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
+	f.StringVar(&n.Cluster, "cluster", defaultCluster(a.Env), "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
 	n.addHost(f)
 	f.StringArrayVar(&n.Listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
 	f.StringArrayVar(&n.Trackers, "tracker", nil, "tracker to use; repeatable")
@@ -76,11 +76,11 @@ func (n *Flags) addDaemon(env *command.Env, f *pflag.FlagSet) {
 
 // readConfig reads the configuration file of mobd, if there is one. Flags that are set
 // already stay.
-func (n *Flags) readConfig(f *pflag.FlagSet) error {
+func (n *Flags) readConfig() error {
 	if n.file == "" {
 		return nil
 	}
-	return loadConfig(n.file, f, tables{"limit": n.limits.readTable, "keep": n.keep.readTable})
+	return loadConfig(n.file, n.set, tables{"limit": n.limits.readTable, "keep": n.keep.readTable})
 }
 
 // addHost adds the flag of the host's name.
@@ -94,13 +94,10 @@ func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
 		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
 }
 
-// config checks the flags.
-func (n *Flags) config(env *command.Env) (cfg Config, err error) {
-	cfg.Config = peer.Config{Cluster: n.Cluster, Host: n.host}
+// config checks the flags other than those of the network.
+func (n *Flags) config(env *command.Env, network *membership.Config) (cfg Config, err error) {
+	cfg.Config = peer.Config{Cluster: n.Cluster, Host: n.host, Network: network}
 	cfg.btTrackers, cfg.keep, cfg.socketGroup = n.BTTrackers, n.keep.keep, n.socketGroup
-	if cfg.Network, err = n.network.Config(); err != nil {
-		return cfg, err
-	}
 	if err := CheckRoles(cfg.Network, membership.DefaultRoles); err != nil {
 		return cfg, err
 	}

@@ -85,7 +85,7 @@ func (r *reloader) read() (*Flags, error) {
 	if err := f.Parse(r.env.Args); err != nil {
 		return nil, err
 	}
-	return n, n.readConfig(f)
+	return n, n.readConfig()
 }
 
 // reloadLogLevel sets the level of a log.

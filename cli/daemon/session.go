@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,14 +36,14 @@ type Session struct {
 // command until the session is closed.
 func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
 	n.data, n.logLevel = a.Data, a.LogLevel
-	proved, err := n.network.cluster()
+	network, err := n.network.Config()
 	if err != nil {
 		return nil, command.Usagef("%w", err)
 	}
-	if proved != "" && !n.given("cluster") {
-		n.Cluster = proved
+	if !n.given("cluster") {
+		n.Cluster = cmp.Or(certifiedCluster(network), n.Cluster)
 	}
-	cfg, err := n.config(a.Env)
+	cfg, err := n.config(a.Env, network)
 	if err != nil {
 		return nil, command.Usagef("%w", err)
 	}
@@ -91,14 +92,13 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, 
 	if err != nil {
 		return nil, err
 	}
-	cluster := "default"
-	if network != nil && network.Grant != nil { // for the key of the data directory
-		cluster = network.Grant.Certificate.Cluster
+	cluster := certifiedCluster(network)
+	if cluster != "" { // for the key of the data directory
 		if err := lendKey(a, dir); err != nil {
 			return nil, errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	s, err := runSession(ctx, Config{Config: peer.Config{Cluster: cluster, Network: network, Data: dir, Listen: []ma.Multiaddr{Loopback()}, Log: slog.New(slog.DiscardHandler)}})
+	s, err := runSession(ctx, Config{Config: peer.Config{Cluster: cmp.Or(cluster, "default"), Network: network, Data: dir, Listen: []ma.Multiaddr{Loopback()}, Log: slog.New(slog.DiscardHandler)}})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -204,10 +204,7 @@ func OwnSession(ctx context.Context, a *command.App, n *Flags, accepts func(*con
 	}
 	own := *a
 	own.Data = dir
-	n.Cluster, n.Listen = a.Getenv("MOB_CLUSTER"), []string{"/ip4/0.0.0.0/tcp/0"}
-	if n.Cluster == "" {
-		n.Cluster = "default"
-	}
+	n.Cluster, n.Listen = defaultCluster(a.Env), []string{"/ip4/0.0.0.0/tcp/0"}
 	s, err := DialOrRun(ctx, &own, n)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

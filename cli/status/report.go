@@ -114,7 +114,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		lines = append(lines, "  alone   "+command.Isolation(st))
 	}
 	if !st.Ends.IsZero() {
-		lines = append(lines, "  kept    until "+st.Ends.Local().Format("2006-01-02 15:04")+endsIn(st, time.Now()))
+		lines = append(lines, "  kept    until "+term.Date(st.Ends)+endsIn(st, time.Now()))
 	}
 	if st.Damaged > 0 {
 		of := ""

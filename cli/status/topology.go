@@ -15,7 +15,6 @@ import (
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/daemon"
-	"github.com/mobgrid/mob/proto"
 )
 
 const topologyHelp = `Prints the measured links between the clusters of a swarm as a topology for "mob-bench plan":
@@ -71,11 +70,7 @@ func askTopology(ctx context.Context, a *command.App, c *command.Content, n *dae
 	}
 	defer s.Close()
 	if c.Link == nil {
-		st, err := s.Transfer(ctx, c.Name)
-		if err != nil {
-			return nil, err
-		}
-		if c.Link, err = proto.ParseLink(st.Link); err != nil {
+		if err := c.Find(ctx, s); err != nil {
 			return nil, err
 		}
 	}

@@ -83,7 +83,7 @@ func (c *PlanCase) Run(ctx context.Context, seed uint64) error {
 			rates []float64
 			took  time.Duration
 		}
-		p, err := abandonable(ctx, func() (planned, error) {
+		p, err := Abandonable(ctx, func() (planned, error) {
 			rates, took, err := plannedRates(n, r.Algorithm, hosts, seed)
 			return planned{rates, took}, err
 		})

@@ -85,7 +85,7 @@ func NewRoundCase(s RoundStrategy, nodes, blocks, batches int) (*RoundCase, erro
 func (c *RoundCase) Run(ctx context.Context, seed uint64) error {
 	cfg := c.cfg
 	cfg.Seed = seed
-	r, err := abandonable(ctx, func() (*sim.RoundsReport, error) { return sim.RunRounds(cfg) })
+	r, err := Abandonable(ctx, func() (*sim.RoundsReport, error) { return sim.RunRounds(cfg) })
 	if err != nil {
 		return err
 	}

@@ -121,16 +121,16 @@ func (s *Simulation) Name() string { return s.name }
 func (s *Simulation) Run(ctx context.Context, i int) (*Run, error) {
 	cfg := s.cfg
 	cfg.Seed += uint64(i)
-	r, err := abandonable(ctx, func() (*sim.Report, error) { return sim.Run(cfg) })
+	r, err := Abandonable(ctx, func() (*sim.Report, error) { return sim.Run(cfg) })
 	if err != nil {
 		return nil, err
 	}
 	return simResult(s.of, r), nil
 }
 
-// abandonable calls f in a goroutine and returns its result, or the error of ctx if that
+// Abandonable calls f in a goroutine and returns its result, or the error of ctx if that
 // ends first.
-func abandonable[T any](ctx context.Context, f func() (T, error)) (T, error) {
+func Abandonable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error

@@ -23,7 +23,10 @@ const rootExample = `  mob-bench grid --systems mob,aria2 --scenario fast --clus
   mob-bench planners --model mixed --destinations 10,100,399
   mob-bench chart fast.json mayhem.json --svg scenarios.svg`
 
-func main() { os.Exit(command.Process().Run(newRoot(command.Process()))) }
+func main() {
+	env := command.Process()
+	os.Exit(env.Run(newRoot(env)))
+}
 
 func newRoot(env *command.Env) *cobra.Command {
 	a := &command.App{Env: env}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/topology"
+	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
@@ -82,24 +83,14 @@ func planFile(ctx context.Context, path, source, algorithm string, seed uint64) 
 	if err != nil {
 		return nil, err
 	}
-	type result struct {
-		*planReport
-		error
-	}
-	done := make(chan result, 1)
-	go func() { // planners cannot be stopped: on Ctrl-C the program ends without them
+	// Planners cannot be stopped: on Ctrl-C the program ends without them.
+	return bench.Abandonable(ctx, func() (*planReport, error) {
 		r, err := makePlan(t, source, algorithm, seed)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
-		done <- result{r, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-done:
-		return r.planReport, r.error
-	}
+		return r, err
+	})
 }
 
 // makePlan makes a plan and its report.
