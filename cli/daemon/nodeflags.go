@@ -94,7 +94,7 @@ func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
 		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
 }
 
-// config checks the flags other than those of the network.
+// config checks the flags, except for the network flags.
 func (n *Flags) config(env *command.Env, network *membership.Config) (cfg Config, err error) {
 	cfg.Config = peer.Config{Cluster: n.Cluster, Host: n.host, Network: network}
 	cfg.btTrackers, cfg.keep, cfg.socketGroup = n.BTTrackers, n.keep.keep, n.socketGroup

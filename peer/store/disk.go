@@ -297,9 +297,9 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 	d.verified.clear(piece)
 	d.unverified.clear(piece)
 	for _, file := range missing {
-		d.files.happened(file, fileMissing)
-		d.unload(file)
+		d.files.happened(file, file+1, fileMissing)
 	}
+	d.unload(missing)
 	if len(missing) == 0 && d.journal.State(piece) != journal.Missing {
 		forgotten, err = true, d.demote(piece)
 	}
@@ -337,22 +337,24 @@ func (d *Disk) demoteFrom(file int, offset int64) error {
 	return nil
 }
 
-// unload makes the pieces of a missing file missing, but not in the journal.
-func (d *Disk) unload(file int) {
-	first, after := d.tree.layout.filePieces(d.m, file)
-	for piece := first; piece < after; piece++ {
-		d.verified.clear(piece)
-		d.unverified.clear(piece)
-		d.reopen(piece)
+// unload makes the pieces of missing files missing, but not in the journal. The files are in order.
+func (d *Disk) unload(missing []int) {
+	next := 0
+	for _, file := range missing {
+		first, after := d.tree.layout.filePieces(d.m, file)
+		for piece := max(first, next); piece < after; piece++ {
+			d.verified.clear(piece)
+			d.unverified.clear(piece)
+			d.reopen(piece)
+		}
+		next = max(next, after)
 	}
 }
 
 // reopen records that the files of a piece will be written to.
 func (d *Disk) reopen(piece int) {
 	first, after := d.tree.layout.pieceFiles(d.m, piece)
-	for file := first; file < after; file++ {
-		d.files.happened(file, pieceMissing)
-	}
+	d.files.happened(first, after, pieceMissing)
 }
 
 // Close implements [io.Closer]. It waits for a running flush but starts none: pieces

@@ -88,11 +88,13 @@ func (t *table) update(i int, change func(f *fileRecord)) fileRecord {
 	return t.files[i]
 }
 
-// happened applies an event to a file.
-func (t *table) happened(i int, e fileEvent) {
+// happened applies an event to the files from first to before after.
+func (t *table) happened(first, after int, e fileEvent) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.files[i].state = t.files[i].state.next(e)
+	for i := first; i < after; i++ {
+		t.files[i].state = t.files[i].state.next(e)
+	}
 }
 
 // setDirty records that the next flush has to cover the files from first to before after.

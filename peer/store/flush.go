@@ -96,7 +96,12 @@ func (d *Disk) fail(cause error) {
 
 // stamp records the state of a file that was written to, unless another program changed or
 // replaced it. Once the store has left the file, that is its state then, and a later change shows.
-func (d *Disk) stamp(file int) error {
+func (d *Disk) stamp(file int) (err error) {
+	defer func() {
+		if err != nil {
+			d.files.update(file, func(f *fileRecord) { f.written = true })
+		}
+	}()
 	// Before the state is read, which may be another after the next write.
 	s := d.files.update(file, func(f *fileRecord) { f.written = false }).Stamp
 	if s.Changed == 0 {
@@ -114,14 +119,13 @@ func (d *Disk) stamp(file int) error {
 // recordStamp is stamp once the state is known. The caller holds the lock.
 func (d *Disk) recordStamp(file int, s journal.Stamp) error {
 	rec := d.files.at(file)
-	if d.failed != nil || rec.foreign || rec.Inode != s.Inode {
+	if d.failed != nil || rec.foreign || rec.Inode != s.Inode && !d.journal.Seed() { // a user may replace the files of a seed
 		return nil
 	}
 	rec.Stamp = s
 	entry := d.tree.entry(file)
 	if d.journal.File(entry) != rec.File {
 		if err := d.journal.SetFile(entry, rec.File); err != nil {
-			d.files.update(file, func(f *fileRecord) { f.written = true })
 			return err
 		}
 	}

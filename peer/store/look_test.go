@@ -73,6 +73,23 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// TestReplacedSeedAccepted checks that a file of a seed that a user replaced by equal bytes, as rsync does, is not
+// reported once it was hashed.
+func TestReplacedSeedAccepted(t *testing.T) {
+	p := removable(t)
+	p.Write(p.t, p.root)
+	d := p.got(p.seed())
+	replace(t, p.path("b"))
+	changed := d.Changed()
+	if len(changed) != 1 {
+		t.Fatalf("%d files changed, want 1", len(changed))
+	}
+	p.ok(d.Accept(changed))
+	if got := p.look(d); len(got) > 0 {
+		t.Errorf("differences are %q, want none", got)
+	}
+}
+
 // TestDifferencesWhileFetching compares the files while pieces are missing.
 func TestDifferencesWhileFetching(t *testing.T) {
 	p := removable(t)

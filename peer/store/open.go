@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -195,7 +196,7 @@ func (d opening) inspect() error {
 		d.stage.Store(finished)
 		return nil
 	}
-	if !there || !d.journal.Marked() || len(d.journal.Unmarked()) > 0 || d.lacksPieces() {
+	if !there || !d.journal.Marked() || len(d.journal.Unmarked()) > 0 || d.verified.count()+d.unverified.count() < d.m.Pieces() {
 		return nil
 	}
 	lacks, err := d.tree.lacksEntries()
@@ -203,16 +204,6 @@ func (d opening) inspect() error {
 		d.stage.Store(finished)
 	}
 	return err
-}
-
-// lacksPieces reports whether a piece is missing in the journal.
-func (d opening) lacksPieces() bool {
-	for piece := range d.m.Pieces() {
-		if d.journal.State(piece) == journal.Missing {
-			return true
-		}
-	}
-	return false
 }
 
 // inspectFile compares a file with its record.
@@ -271,11 +262,7 @@ func (d opening) loadPieces() {
 			d.unverified.set(piece)
 		}
 	}
-	for file := range d.tree.layout.files() {
-		if !d.tree.layout.pad(file) && d.files.at(file).state == fileGone {
-			d.unload(file)
-		}
-	}
+	d.unload(slices.DeleteFunc(d.files.all(func(f *fileRecord) bool { return f.state == fileGone }), d.tree.layout.pad))
 }
 
 // TakeOver has the store write to the files and links that are at the names of the content, where they differ from it.

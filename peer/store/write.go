@@ -50,7 +50,7 @@ func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
 	n, err := writeInParts(h.f, p, offset)
 	d.files.wrote(file)
 	if err != nil && fills {
-		d.files.happened(file, writeFailed)
+		d.files.happened(file, file+1, writeFailed)
 	}
 	return n, err
 }
@@ -114,7 +114,7 @@ func (d writer) acquire(file int, fills bool) (*handle, error) {
 	d.tree.names.found(f.info)
 	// In the place of one that is open for reading.
 	h := d.tree.files.put(d.Disk, file, f.File)
-	d.files.happened(file, filePrepared)
+	d.files.happened(file, file+1, filePrepared)
 	return h, nil
 }
 

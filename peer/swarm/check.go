@@ -335,7 +335,7 @@ func (s *Swarm) sharingFile(piece int) (first, after int) {
 func (s *Swarm) restore(piece int) bool {
 	k := s.checks
 	k.mu.Lock()
-	wasUnreadable, wasDamaged := k.unreadable[piece], k.damaged[piece] // damagedPieces forgets it once it is stored
+	wasUnreadable, wasDamaged := k.unreadable[piece], k.damaged[piece] // another piece that is stored may end this
 	k.mu.Unlock()
 	if !s.st.Has(piece) {
 		if err := s.st.Commit(piece); err != nil {
@@ -398,11 +398,9 @@ func (s *Swarm) damagedPieces() (pieces []int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for piece := range k.damaged {
-		if s.st.Has(piece) {
-			delete(k.damaged, piece)
-			continue
+		if !s.st.Has(piece) {
+			pieces = append(pieces, piece)
 		}
-		pieces = append(pieces, piece)
 	}
 	slices.Sort(pieces)
 	return pieces
