@@ -8,11 +8,7 @@ import (
 
 // onHave records the announcements of a peer.
 func (s *State) onHave(p *peer, m *proto.Have) {
-	first := !p.Announced
-	if first {
-		p.Announced = true
-		s.roster.Announced(p.node)
-	}
+	first := s.roster.Announced(p.node)
 	if len(m.Have) > 0 {
 		p.idle = false
 	}
@@ -125,10 +121,15 @@ func (s *State) isLeft(l *level, i int) bool {
 	return s.free(l, i) && !s.stored.Have.Has(i) && !s.fetches[i].enters(l)
 }
 
+// want adds a piece to those to fetch, unless it is stored or in progress, and reports whether that is news.
+func (s *State) want(i int) bool {
+	return !s.stored.Have.Has(i) && s.fetches[i] == nil && s.wanted.Add(i)
+}
+
 // open has a new piece fetched, unless it is stored. Members take turns at it, as if peers announced
 // it now.
 func (s *State) open(i int) (news bool) {
-	if s.stored.Have.Has(i) || s.fetches[i] != nil || !s.wanted.Add(i) {
+	if !s.want(i) {
 		return false
 	}
 	for _, p := range s.peers {

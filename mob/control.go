@@ -85,8 +85,7 @@ func (v View) Complete(first, end int) (members, siblings int) {
 // Deferred reports whether number i is not to be started with a peer yet: another member's turn comes first, the
 // peer sent a bad one, or a plan assigns it.
 func (v View) Deferred(p Peer, i int) bool {
-	_, ok := p.p.deferred[i]
-	return ok || v.s.ordered(i)
+	return p.p.isDeferred(i) || v.s.ordered(i)
 }
 
 // Ordered returns a number that a plan has a peer send, -1 if there is none.
@@ -144,9 +143,7 @@ func (c *Control) From(p Peer) View {
 
 // Want adds number i to the numbers to fetch, unless it is stored or in progress, and reports whether
 // that is news.
-func (c *Control) Want(i int) bool {
-	return !c.s.stored.Have.Has(i) && c.s.fetches[i] == nil && c.s.wanted.Add(i)
-}
+func (c *Control) Want(i int) bool { return c.s.want(i) }
 
 // Unwant removes number i from the numbers to fetch.
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }

@@ -1,6 +1,8 @@
 package mob
 
 import (
+	"time"
+
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/proto"
 )
@@ -32,17 +34,18 @@ func (s *State) follows(f *fetch) bool {
 // the first of these. All its children request the same piece at about the same time.
 func (s *State) pickOrdered(p *peer) int {
 	best, paused := -1, -1
+	var least time.Duration // the pause of paused
 	for i := range s.wanted.Intersection(p.Have, 0) {
-		if s.sender(i) != p.member || best >= 0 && s.work.Stage(i) >= s.work.Stage(best) {
+		if best >= 0 && s.work.Stage(i) >= s.work.Stage(best) || s.sender(i) != p.member {
 			continue
 		}
 		if pause := s.work.Pause(p.member, i, s.now, s.t.Queue); pause > 0 {
-			if paused < 0 || pause < s.work.Pause(p.member, paused, s.now, s.t.Queue) {
-				paused = i
+			if paused < 0 || pause < least {
+				paused, least = i, pause
 			}
 			continue
 		}
-		if _, ok := p.deferred[i]; ok {
+		if p.isDeferred(i) {
 			continue
 		}
 		if best = i; s.work.Stage(i) == 0 {
@@ -53,7 +56,7 @@ func (s *State) pickOrdered(p *peer) int {
 	case best >= 0:
 		s.work.Pay(best, s.layout.size(best), s.now)
 	case paused >= 0:
-		s.deferPiece(p, paused, s.work.Pause(p.member, paused, s.now, s.t.Queue))
+		s.deferPiece(p, paused, least)
 	}
 	return best
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/proto"
 )
@@ -118,9 +117,9 @@ func (s *State) leastAge(f *fetch) time.Duration {
 // piece is free no member steals.
 func (s *State) announceSlow() {
 	for _, l := range s.levels {
-		n := 0
-		if !s.picker.Unclaimed(View{s, l}) {
-			n = len(s.slowFetches(l))
+		n := len(s.slowFetches(l))
+		if n > 0 && s.picker.Unclaimed(View{s, l}) {
+			n = 0
 		}
 		if n == l.Slow {
 			continue
@@ -153,9 +152,7 @@ func (s *State) giveAway(f *fetch) {
 			s.deferPiece(p, f.Piece, slowPiece)
 		}
 	}
-	s.endFetch(f)
-	s.touch(f.Piece)
+	s.giveUp(f.Piece)
 	s.wanted.Add(f.Piece)
 	s.reconsider(f.Piece)
-	s.announce(f.Piece, avail.Drop)
 }

@@ -9,7 +9,6 @@ import (
 // Offers are the announcements of a peer.
 type Offers struct {
 	Have, Claim *bitset.Set
-	Announced   bool      // its first Have has come
 	Seed        bool      // it had all pieces then
 	Slow        int       // pieces that it is slow at, and that may be stolen
 	Overrode    time.Time // it last started a piece that the node had claimed before

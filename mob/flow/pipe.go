@@ -71,7 +71,7 @@ func (f *Pipe) Block() int {
 func (f *Pipe) Room() bool {
 	block := f.Block()
 	if f.Window == nil {
-		return f.inFlight+block <= f.localWindow()
+		return f.inFlight+block <= f.localWindow(block)
 	}
 	if f.External {
 		return f.inFlight+block <= max(f.externalWindow(), block)
@@ -98,14 +98,13 @@ const localQueue = 4
 
 // localWindow returns the bytes that may be in flight from a local peer: its rate times a round trip,
 // plus a queue; at least a block, since a member of a large cluster requests of all other members.
-func (f *Pipe) localWindow() int {
+func (f *Pipe) localWindow(block int) int {
 	r := f.Rate()
 	queue := min(int(r*f.Limits.Queue.Seconds()/localQueue), f.Limits.MaxWindow)
-	least := f.Block()
 	if f.Deep {
-		least *= 2
+		block *= 2
 	}
-	return max(int(r*f.Least.Seconds())+queue, least)
+	return max(int(r*f.Least.Seconds())+queue, block)
 }
 
 // trip returns the round trip without a queue.

@@ -8,14 +8,14 @@ const inconclusive = 3
 
 // Seen records a message of any peer.
 func (r *Roster) Seen() {
-	if r.IsSilence() && !r.lastSeen.IsZero() {
+	if r.isSilence() && !r.lastSeen.IsZero() {
 		r.reunite(nil)
 	}
 	r.lastSeen = r.Now
 }
 
-// IsSilence reports whether no peer has sent anything for as long as a silent local peer.
-func (r *Roster) IsSilence() bool {
+// isSilence reports whether no peer has sent anything for as long as a silent local peer.
+func (r *Roster) isSilence() bool {
 	return r.Now.Sub(r.lastSeen) > 2*r.rules.Stall+r.site().AnswerTime
 }
 

@@ -255,7 +255,7 @@ func (r *Roster) Met(m Member) (n *Node, clusters []string) {
 		}
 		n = r.add(m)
 	}
-	if r.joined == 0 && !r.lastSeen.IsZero() && !r.IsSilence() {
+	if r.joined == 0 && !r.lastSeen.IsZero() && !r.isSilence() {
 		r.reunite(n) // it lost all other peers at the same time
 	}
 	r.Seen()
@@ -282,10 +282,14 @@ func (r *Roster) count(n *Node, by int) {
 	}
 }
 
-// Announced records the first Have of a member.
-func (r *Roster) Announced(n *Node) {
+// Announced records a Have of a member, and reports whether it is its first.
+func (r *Roster) Announced(n *Node) (first bool) {
+	if n.announced {
+		return false
+	}
 	n.announced = true
 	r.endWait(n)
+	return true
 }
 
 // Working records that the sessions of a member are of use, so that the next dial is not delayed.
@@ -339,7 +343,7 @@ func (r *Roster) lose(n *Node, away bool) {
 	r.endWait(n)
 	n.pause = min(max(2*n.pause, r.set.Retry), r.set.MaxRetry)
 	n.retryAt = r.Now.Add(n.pause)
-	if r.IsSilence() {
+	if r.isSilence() {
 		return // the node may be cut off
 	}
 	n.fails++
