@@ -19,10 +19,10 @@ const (
 	lookEvery = 250 * time.Millisecond
 	// silence is the time without reports after which a host fails. Its agent reports every second.
 	silence = 30 * time.Second
-	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, at
-	// hashRate bytes per second at least.
+	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, and
+	// one that has all bytes flushes them, at diskRate bytes per second at least.
 	stall    = 5 * time.Minute
-	hashRate = 10 << 20
+	diskRate = 10 << 20
 	// keepalive is the time between two keepalives to an agent.
 	keepalive = 10 * time.Second
 	// endWait bounds the wait for an agent to end, before its shell is killed.
@@ -229,16 +229,17 @@ func (c *caster) look() {
 // checkStall fails hosts without progress, unless another host makes progress, for which they may wait. A command may take any
 // time.
 func (c *caster) checkStall(now time.Time) {
-	limit, s := stall, c.reported
-	if c.cfg.Force {
-		limit += time.Duration(max(s.Length, 0)/hashRate) * time.Second
-	}
-	if c.cfg.Exec != "" || now.Sub(c.moved) <= limit || !c.source.isReady() {
+	if c.cfg.Exec != "" || !c.source.isReady() {
 		return
 	}
+	s := c.reported
 	for _, h := range c.hosts {
+		r, limit := h.now(now), stall
+		if c.cfg.Force || r.Bytes == s.Length {
+			limit += time.Duration(max(s.Length, 0)/diskRate) * time.Second
+		}
 		// A host that has all bytes that were read of a stream waits for the source.
-		if r := h.now(now); (r.Phase == Start || r.Phase == Fetching) && (s.Length >= 0 || r.Bytes < s.Read) {
+		if now.Sub(c.moved) > limit && (r.Phase == Start || r.Phase == Fetching) && (s.Length >= 0 || r.Bytes < s.Read) {
 			h.giveUp("no progress for %.0f s", limit)
 		}
 	}

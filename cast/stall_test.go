@@ -66,16 +66,17 @@ func TestStalledHost(t *testing.T) {
 	})
 }
 
-// TestIdleHost checks that hosts do not fail while they wait for their source, a command, or the hash of existing files.
+// TestIdleHost checks that hosts do not fail while they wait for their source, a command, the hash of existing files, or their disk.
 func TestIdleHost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		cfg          Config
-		length, read int64
+		cfg                Config
+		length, read, have int64
 	}{
-		"idle stream": {Config{}, -1, 500},
-		"command":     {Config{Exec: "x"}, 1000, 1000},
-		"force":       {Config{Force: true}, 3600 * hashRate, 3600 * hashRate},
+		"idle stream": {Config{}, -1, 500, 500},
+		"command":     {Config{Exec: "x"}, 1000, 1000, 500},
+		"force":       {Config{Force: true}, 3600 * diskRate, 3600 * diskRate, 500},
+		"flush":       {Config{}, 3600 * diskRate, 3600 * diskRate, 3600 * diskRate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,7 +85,7 @@ func TestIdleHost(t *testing.T) {
 				cast := stallCast(c.cfg, c.length, c.read)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				go cast.report(ctx, 0, time.Hour, func(int) int64 { return 500 })
+				go cast.report(ctx, 0, time.Hour, func(int) int64 { return c.have })
 				if err := cast.wait(ctx, nil); err == nil {
 					t.Errorf("the host failed: %s", cast.hosts[0].now(time.Now()).Error)
 				}
