@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
@@ -34,7 +35,7 @@ func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 		if err != nil {
 			continue
 		}
-		a = withoutPeerID(a)
+		a, _ = peer.SplitAddr(a)
 		at := reach.IP(a)
 		switch r := reach.Of(at); {
 		case len(a) == 0:
@@ -60,14 +61,6 @@ func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 		out = append(out, remote)
 	}
 	return encodeAddrs(out)
-}
-
-// withoutPeerID is a without the peer id at its end. A relay's id inside of it stays.
-func withoutPeerID(a multiaddr.Multiaddr) multiaddr.Multiaddr {
-	if rest, last := multiaddr.SplitLast(a); last != nil && last.Code() == multiaddr.P_P2P {
-		return rest
-	}
-	return a
 }
 
 // observedIP is the IP of a stream's remote address, nil if that is a relay's or has

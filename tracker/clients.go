@@ -35,14 +35,13 @@ func (s *state) jitter(d time.Duration) time.Duration {
 // has the bounds and the expiry of a member of a [Server]. The methods of Clients may be called from
 // any goroutine.
 type Clients struct {
-	cfg   Config
 	clock func() time.Time
 	state state
 }
 
 // NewClients returns an empty table. All fields of cfg are set.
 func NewClients(cfg Config, clock func() time.Time) *Clients {
-	c := &Clients{cfg: cfg, clock: clock}
+	c := &Clients{clock: clock}
 	c.state.init(cfg)
 	return c
 }
@@ -128,7 +127,7 @@ func (c *Clients) Keep(known func(swarm string) bool) {
 func (c *Clients) Interval() time.Duration {
 	c.state.Lock()
 	defer c.state.Unlock()
-	return c.state.jitter(c.cfg.Interval)
+	return c.state.jitter(c.state.table.cfg.Interval)
 }
 
 // Len returns the number of swarms, and of the clients in them.

@@ -72,9 +72,11 @@ func (s *Server) announce(a *announce) (announceResult, error) {
 	return out, err
 }
 
+var errNotServed = errors.New("this tracker does not serve the torrent")
+
 func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
 	if !s.allows(a.hash) {
-		return out, errors.New("this tracker does not serve the torrent")
+		return out, errNotServed
 	}
 	if a.addr.Port() == 0 {
 		return out, errors.New("port 0 is not a valid port")
@@ -98,10 +100,15 @@ func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
 	if err := s.clients.Announce(torrent, compact(a.addr), a.addr.Addr(), group, completed); err != nil {
 		return out, err
 	}
-	out.counts, _ = s.scrape(torrent)
+	if !s.allows(a.hash) { // the list was replaced since
+		s.clients.Leave(torrent, compact(a.addr))
+		return out, errNotServed
+	}
+	in, completions := s.clients.Count(torrent)
+	out.counts = countsOf(in, completions)
 	n := a.maxPeers()
-	ownPeers := s.sample(a, own, n)
-	otherPeers := s.sample(a, other, n-len(ownPeers))
+	ownPeers := s.sample(a, own, n, in)
+	otherPeers := s.sample(a, other, n-len(ownPeers), in)
 	if is6 {
 		ownPeers, otherPeers = otherPeers, ownPeers
 	}
@@ -112,18 +119,23 @@ func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
 // scrape counts the peers of a torrent.
 func (s *Server) scrape(torrent string) (_ Counts, known bool) {
 	in, completed := s.clients.Count(torrent)
+	return countsOf(in, completed), in != nil
+}
+
+// countsOf returns the counts of a torrent with the given peers in each group.
+func countsOf(in map[string]int, completed int) Counts {
 	return Counts{
 		Seeders:   in[v4().seeders] + in[v6().seeders],
 		Completed: completed,
 		Leechers:  in[v4().leechers] + in[v6().leechers],
-	}, in != nil
+	}
 }
 
 // sample returns up to n peers of a family that the client can reach. A leecher gets seeders and
 // leechers, half of each where there are enough: seeders have every piece, and leechers exchange
 // pieces. A seeder gets seeders only where there are too few leechers: aria2 and Transmission announce
-// that nothing is left while they have a magnet link only.
-func (s *Server) sample(a *announce, from family, n int) (out []string) {
+// that nothing is left while they have a magnet link only. in has the numbers of peers by group.
+func (s *Server) sample(a *announce, from family, n int, in map[string]int) (out []string) {
 	torrent, self := a.hash.AsString(), compact(a.addr)
 	fill := func(group string, n int) {
 		s.clients.Sample(torrent, group, func(id string) bool {
@@ -139,7 +151,6 @@ func (s *Server) sample(a *announce, from family, n int) (out []string) {
 	}
 	leechers := n
 	if a.left != 0 {
-		in, _ := s.clients.Count(torrent)
 		leechers -= min(n/2, in[from.seeders])
 	}
 	fill(from.leechers, leechers)
