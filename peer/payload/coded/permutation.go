@@ -87,6 +87,9 @@ func (c *Permutation) Write(b *payload.Block) error {
 func (c *Permutation) Verify(b *payload.Block) {
 	generation := int(b.Span.Piece)
 	out, err := c.content.take(generation, b.Buf.B)
+	if out.dropped >= 0 {
+		c.cfg.Swarm.Post(mob.Polluted{Generation: out.dropped}, nil)
+	}
 	if err != nil {
 		if !c.damaged(b.From, b.Span.Piece, err) {
 			c.cfg.Swarm.Fail(err)
@@ -99,9 +102,6 @@ func (c *Permutation) Verify(b *payload.Block) {
 		return
 	case ignored, useless:
 		c.cfg.Counters.Duplicate(len(b.Buf.B))
-	}
-	if out.dropped >= 0 {
-		c.cfg.Swarm.Post(mob.Polluted{Generation: out.dropped}, nil)
 	}
 	c.cfg.Swarm.Post(mob.Gathered{
 		Peer:       b.From.ID(),

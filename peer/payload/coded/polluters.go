@@ -31,6 +31,7 @@ func (c *namedContent) drop(g *generation, bad func(*namedBlock) bool) (dropped 
 		return nil, nil
 	}
 	c.release(g)
+	g.state = unprepared // if prepare fails, the next block prepares it again
 	if err := c.prepare(g); err != nil {
 		return dropped, err
 	}
