@@ -25,11 +25,11 @@ const (
 	// lookEvery, since other hosts may wait for that.
 	reportEvery = time.Second
 	lookEvery   = 250 * time.Millisecond
-	// silence is the time without messages after which the caster is lost.
+	// silence bounds the time without messages from the caster.
 	silence = time.Minute
-	// lastProgress is the time for which an agent without a caster waits for another piece. Neighbors may have all pieces.
+	// lastProgress bounds the wait of an agent without a caster for another piece. Neighbors may have all pieces.
 	lastProgress = 10 * time.Second
-	// lastRequest is the time for which an agent without a caster serves its neighbors after the last request.
+	// lastRequest bounds the time that an agent without a caster serves its neighbors after the last request.
 	lastRequest = 5 * time.Second
 	// closing bounds the time of the cleanup.
 	closing = 10 * time.Second
@@ -252,7 +252,7 @@ func (a *agent) orphaned(l *liveness) (over bool, err error) {
 	return false, nil
 }
 
-// liveness contains the times by which an agent without a caster ends.
+// liveness decides when an agent without a caster ends.
 type liveness struct {
 	orphan   bool      // stdin has ended
 	received time.Time // the last message
