@@ -145,21 +145,25 @@ func (d *Disk) openClosed(file int, name string) (f vfs.File, info fs.FileInfo, 
 		f, info, err = d.tree.openRegular(name, os.O_RDONLY)
 		return err
 	})
-	is, statErr := d.tree.stat(file)
-	if err != nil || statErr != nil || is == nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
-		return f, info, err
+	d.keepStamp(file, was)
+	return f, info, err
+}
+
+// keepStamp gives a file the stamp that it has since the store changed its mode. Before that, it was as was describes.
+func (d *Disk) keepStamp(file int, was fs.FileInfo) {
+	is, err := d.tree.stat(file)
+	if err != nil || is == nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
+		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	rec := d.files.at(file)
-	if rec.Stamp != stampOf(was) {
-		return f, info, nil
+	if d.files.at(file).Stamp != stampOf(was) {
+		return
 	}
-	rec = d.files.update(file, func(f *fileRecord) { f.Stamp = stampOf(is) })
+	rec := d.files.update(file, func(f *fileRecord) { f.Stamp = stampOf(is) })
 	if !d.closed && !rec.written {
 		_ = d.journal.SetFile(d.tree.entry(file), rec.File) // without it the file is hashed again
 	}
-	return f, info, nil
 }
 
 // closeFile implements opener.

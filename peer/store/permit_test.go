@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +103,28 @@ func TestModesOfSeed(t *testing.T) {
 	}
 	if mode, err := p.fs.ModeOf("/home/seed/f"); err != nil || mode.Perm() != 0 {
 		t.Errorf("the file has mode %v, %v", mode, err)
+	}
+}
+
+// TestRepairReadOnlyFile fetches a damaged piece of a published file of mode 0444 again. The store's own change of the mode
+// does not count as a change by another program.
+func TestRepairReadOnlyFile(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.start())
+	p.ok(p.put(999))
+	p.ok(p.open.Finish())
+	p.ok(p.open.Forget(0))
+	p.ok(p.put(1))
+	p.ok(p.open.Finish())
+	p.ok(p.end())
+	var err error
+	p.open, err = store.Open(faultDir, faultRoot, p.Manifest, p.files)
+	p.ok(err)
+	if i := slices.Index(p.open.Unverified(), true); i >= 0 {
+		t.Errorf("piece %d is to be hashed again", i)
+	}
+	p.ok(p.end())
+	if left, err := store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest); err != nil || len(left) > 0 {
+		t.Errorf("left %v: %v", left, err)
 	}
 }

@@ -226,7 +226,7 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	t, name := d.tree, d.tree.name(entry)
 	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
 	if errors.Is(err, fs.ErrPermission) {
-		t.makeWritable(name, rec)
+		d.makeWritable(entry, rec)
 		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
 	}
 	w.was = w.info
@@ -407,16 +407,21 @@ func (t *tree) create(name string) (vfs.File, error) {
 	return t.root.OpenFile(name, createFlags, transferFileMode)
 }
 
-// makeWritable makes the file of rec, if it has no other name, and the directories above it writable:
+// makeWritable makes the file of an entry, if it has no other name, and the directories above it writable:
 // settle or Publish may have set their final modes. Errors show when the file is opened.
-func (t *tree) makeWritable(name string, rec journal.File) {
+func (d writer) makeWritable(entry int, rec journal.File) {
+	t, name := d.tree, d.tree.name(entry)
 	t.makeDirsWritable(name)
 	info, err := t.root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	if s := vfs.StatOf(info); rec.Owns(s.Inode) && s.Links <= 1 {
-		_ = t.root.Chmod(name, info.Mode().Perm()|transferFileMode)
+	s := vfs.StatOf(info)
+	if !rec.Owns(s.Inode) || s.Links > 1 || t.root.Chmod(name, info.Mode().Perm()|transferFileMode) != nil {
+		return
+	}
+	if file := t.layout.file(entry); file >= 0 {
+		d.keepStamp(file, info)
 	}
 }
 
