@@ -11,14 +11,14 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// keep is how long a scrape serves for others: they cost little however many there are.
+// keep is the time during which a scrape is reused for further clients.
 const keep = 200 * time.Millisecond
 
-// Handler answers scrapes. Its methods may be called from any goroutine.
+// Handler answers scrapes. Its methods may be called concurrently.
 type Handler struct {
 	registry *prometheus.Registry
 
-	mu   sync.Mutex // held while a scrape is made, for which others wait
+	mu   sync.Mutex // held during a scrape
 	made time.Time
 	text []byte
 }
@@ -39,13 +39,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "the metrics cannot be collected: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", string(format()))
-	_, _ = w.Write(text) // an error means that the client is gone
+	w.Header().Set("Content-Type", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
+	_, _ = w.Write(text) // an error means that the client has left
 }
 
-func format() expfmt.Format { return expfmt.NewFormat(expfmt.TypeTextPlain) }
-
-// scrape returns the metrics as text, of now or of a moment ago. It is not changed later.
+// scrape returns the metrics as text, at most keep old. The text is not changed later.
 func (h *Handler) scrape() ([]byte, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,12 +55,36 @@ func (h *Handler) scrape() ([]byte, error) {
 		return nil, err
 	}
 	var out bytes.Buffer
-	encoder := expfmt.NewEncoder(&out, format())
 	for _, f := range families {
-		if err := encoder.Encode(f); err != nil {
+		if _, err := expfmt.MetricFamilyToText(&out, f); err != nil {
 			return nil, err
 		}
 	}
 	h.text, h.made = out.Bytes(), time.Now()
 	return h.text, nil
+}
+
+// collector sends the metrics of a scrape. [Handler] never calls it twice at a time.
+type collector func(sender)
+
+// Describe implements [prometheus.Collector]. It describes nothing: each metric has its description.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+// Collect implements [prometheus.Collector].
+func (c collector) Collect(ch chan<- prometheus.Metric) { c(ch) }
+
+// sender sends metrics.
+type sender chan<- prometheus.Metric
+
+func (s sender) counter(d *prometheus.Desc, v int64, labels ...string) {
+	s <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+}
+
+func (s sender) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	s <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+// desc describes a metric.
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("mob_"+name, help, labels, nil)
 }

@@ -3,7 +3,6 @@ package metrics
 import (
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -18,129 +17,75 @@ const (
 	other       = "(other)"
 )
 
-// desc describes a metric.
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("mob_"+name, help, labels, nil)
-}
-
-// nodeDescs are the metrics of a node.
-type nodeDescs struct {
-	payload, level, fetched, duplicate         *prometheus.Desc
-	verified, failed, damaged, outOfService    *prometheus.Desc
-	stalls, joined, left                       *prometheus.Desc
-	transfers, peers, stalled, rtt, queueDelay *prometheus.Desc
-	isolated                                   *prometheus.Desc
-}
-
-func newNodeDescs() nodeDescs {
-	return nodeDescs{
-		payload: desc("payload_bytes_total", "Bytes of contents that came and left, by network.", "direction", "scope"),
-		level: desc("level_bytes_total", "Bytes that came from and went to nodes of the own site, by the narrowest group "+
-			"that both are in. Only where the name of the cluster is a path.", "direction", "group"),
-		fetched:      desc("fetched_bytes_total", "Bytes of the pieces that came and were right."),
-		duplicate:    desc("duplicate_bytes_total", "Bytes that came and were stored already, or are of no use."),
-		verified:     desc("pieces_verified_total", "Pieces that came and were right."),
-		failed:       desc("pieces_failed_total", "Pieces and coded blocks that came and were not right."),
-		damaged:      desc("pieces_damaged_total", "Stored pieces that turned out to be damaged."),
-		outOfService: desc("pieces_out_of_service", "Stored pieces that are not served at present.", "reason"),
-		stalls:       desc("stalls_total", "Times that a peer left requests unanswered."),
-		joined:       desc("sessions_opened_total", "Sessions with peers that began: one per peer and transfer."),
-		left:         desc("sessions_closed_total", "Sessions with peers that ended."),
-		transfers:    desc("transfers", "Transfers in each phase.", "phase"),
-		isolated:     desc("transfers_isolated", "Transfers that reach no member of the node's own cluster, although some are known."),
-		peers:        desc("peers", "Peers, each in every transfer that it shares.", "cluster"),
-		stalled:      desc("peers_stalled", "Peers that owe blocks.", "cluster"),
-		rtt:          desc("peer_round_trip_seconds", "Longest round trip to a peer of a cluster.", "cluster"),
-		queueDelay: desc("peer_queue_delay_seconds",
-			"Longest time that the last message of a peer of another cluster queued on its way.", "cluster"),
-	}
-}
-
-// node collects the metrics of a node.
-type node struct {
-	nodeDescs
-	info    *prometheus.Desc
-	read    func() peer.Stats
-	cluster string
-	version string
-
-	mu    sync.Mutex
-	names map[string]bool // of clusters that are labels
-}
-
 // NewNode returns the metrics of a node of a cluster. read is [peer.Node.Stats].
 func NewNode(read func() peer.Stats, cluster, version string) prometheus.Collector {
-	return &node{
-		nodeDescs: newNodeDescs(),
-		info:      desc("node_info", "Always 1: the cluster and the version of the node.", "cluster", "version"),
-		read:      read,
-		cluster:   cluster,
-		version:   version,
-		names:     map[string]bool{cluster: true, swarm.BitTorrentCluster: true},
-	}
+	names := map[string]bool{cluster: true, swarm.BitTorrentCluster: true}
+	return collector(func(send sender) {
+		st := read()
+		send.gauge(desc("node_info", "Always 1: the cluster and the version of the node.", "cluster", "version"), 1, cluster, version)
+		send.totals(&st.Totals, cluster)
+		outOfService := desc("pieces_out_of_service", "Stored pieces that are not served at present.", "reason")
+		send.gauge(outOfService, float64(st.Damaged), "damaged")
+		send.gauge(outOfService, float64(st.Unreadable), "unreadable")
+		transfers := desc("transfers", "Transfers in each phase.", "phase")
+		for _, p := range []peer.Phase{peer.Seeking, peer.Checking, peer.Fetching, peer.Whole, peer.Stopped, peer.Failed} {
+			send.gauge(transfers, float64(st.Transfers[p]), string(p))
+		}
+		send.gauge(desc("transfers_isolated", "Transfers that reach no member of the node's own cluster, although some are known."), float64(st.Isolated))
+		send.clusters(bounded(st.Clusters, names))
+	})
 }
 
-// Describe implements [prometheus.Collector].
-func (c *node) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{
-		c.info, c.payload, c.level, c.fetched, c.duplicate, c.verified, c.failed, c.damaged, c.outOfService,
-		c.stalls, c.joined, c.left, c.transfers, c.isolated, c.peers, c.stalled, c.rtt, c.queueDelay,
-	} {
-		ch <- d
-	}
-}
-
-// Collect implements [prometheus.Collector].
-func (c *node) Collect(ch chan<- prometheus.Metric) {
-	st := c.read()
-	send := sender(ch)
-	send.gauge(c.info, 1, c.cluster, c.version)
-	sum := &st.Totals
-	send.counter(c.payload, sum.Traffic.WANIn, "in", "wan")
-	send.counter(c.payload, sum.Traffic.LANIn, "in", "lan")
-	send.counter(c.payload, sum.Traffic.WANOut, "out", "wan")
-	send.counter(c.payload, sum.Traffic.LANOut, "out", "lan")
-	if parts := proto.ClusterParts(c.cluster); parts > 1 {
+// totals sends what a node of a cluster has counted since its start.
+func (s sender) totals(sum *swarm.Totals, cluster string) {
+	payload := desc("payload_bytes_total", "Bytes of contents that came and left, by network.", "direction", "scope")
+	s.counter(payload, sum.Traffic.WANIn, "in", "wan")
+	s.counter(payload, sum.Traffic.LANIn, "in", "lan")
+	s.counter(payload, sum.Traffic.WANOut, "out", "wan")
+	s.counter(payload, sum.Traffic.LANOut, "out", "lan")
+	if parts := proto.ClusterParts(cluster); parts > 1 {
+		level := desc("level_bytes_total", "Bytes that came from and went to nodes of the own site, by the narrowest group "+
+			"that both are in. Only where the name of the cluster is a path.", "direction", "group")
 		for i := range parts {
-			group := proto.ClusterGroup(c.cluster, i+1)
-			send.counter(c.level, sum.Traffic.Near[i].In, "in", group)
-			send.counter(c.level, sum.Traffic.Near[i].Out, "out", group)
+			group := proto.ClusterGroup(cluster, i+1)
+			s.counter(level, sum.Traffic.Near[i].In, "in", group)
+			s.counter(level, sum.Traffic.Near[i].Out, "out", group)
 		}
 	}
-	send.counter(c.fetched, sum.VerifiedBytes)
-	send.counter(c.duplicate, sum.Duplicate)
-	send.counter(c.verified, sum.Verified)
-	send.counter(c.failed, sum.Bad)
-	send.counter(c.damaged, sum.Damaged)
-	send.gauge(c.outOfService, float64(st.Damaged), "damaged")
-	send.gauge(c.outOfService, float64(st.Unreadable), "unreadable")
-	send.counter(c.stalls, sum.Stalls)
-	send.counter(c.joined, sum.Joined)
-	send.counter(c.left, sum.Left)
-	for _, p := range []peer.Phase{peer.Seeking, peer.Checking, peer.Fetching, peer.Whole, peer.Stopped, peer.Failed} {
-		send.gauge(c.transfers, float64(st.Transfers[p]), string(p))
-	}
-	send.gauge(c.isolated, float64(st.Isolated))
-	for name, s := range c.bounded(st.Clusters) {
-		send.gauge(c.peers, float64(s.Peers), name)
-		send.gauge(c.stalled, float64(s.Stalled), name)
-		send.gauge(c.rtt, s.RTT.Seconds(), name)
-		send.gauge(c.queueDelay, s.Queue.Seconds(), name)
+	s.counter(desc("fetched_bytes_total", "Bytes of the pieces that came and were right."), sum.VerifiedBytes)
+	s.counter(desc("duplicate_bytes_total", "Bytes that came and were stored already, or are of no use."), sum.Duplicate)
+	s.counter(desc("pieces_verified_total", "Pieces that came and were right."), sum.Verified)
+	s.counter(desc("pieces_failed_total", "Pieces and coded blocks that came and were not right."), sum.Bad)
+	s.counter(desc("pieces_damaged_total", "Stored pieces that turned out to be damaged."), sum.Damaged)
+	s.counter(desc("stalls_total", "Times that a peer left requests unanswered."), sum.Stalls)
+	s.counter(desc("sessions_opened_total", "Sessions with peers that began: one per peer and transfer."), sum.Joined)
+	s.counter(desc("sessions_closed_total", "Sessions with peers that ended."), sum.Left)
+}
+
+// clusters sends the state of the peers of each cluster.
+func (s sender) clusters(by map[string]swarm.ClusterStatus) {
+	peers := desc("peers", "Peers, each in every transfer that it shares.", "cluster")
+	stalled := desc("peers_stalled", "Peers that owe blocks.", "cluster")
+	rtt := desc("peer_round_trip_seconds", "Longest round trip to a peer of a cluster.", "cluster")
+	queue := desc("peer_queue_delay_seconds", "Longest time that the last message of a peer of another cluster queued on its way.", "cluster")
+	for name, c := range by {
+		s.gauge(peers, float64(c.Peers), name)
+		s.gauge(stalled, float64(c.Stalled), name)
+		s.gauge(rtt, c.RTT.Seconds(), name)
+		s.gauge(queue, c.Queue.Seconds(), name)
 	}
 }
 
-// bounded returns the clusters by label. A cluster that has a label keeps it, so that strangers with
-// ever new names make no series.
-func (c *node) bounded(clusters map[string]swarm.ClusterStatus) map[string]swarm.ClusterStatus {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// bounded returns the clusters by label, and adds new labels to names. A cluster that has a label keeps it, so that
+// peers with ever new names of clusters make a bounded number of series.
+func bounded(clusters map[string]swarm.ClusterStatus, names map[string]bool) map[string]swarm.ClusterStatus {
 	out := map[string]swarm.ClusterStatus{}
 	for _, name := range slices.Sorted(maps.Keys(clusters)) {
-		if !c.names[name] && len(c.names) < maxClusters {
-			c.names[name] = true
+		if len(names) < maxClusters {
+			names[name] = true
 		}
 		label := other
-		if c.names[name] {
+		if names[name] {
 			label = name
 		}
 		sum, s := out[label], clusters[name]
@@ -150,15 +95,4 @@ func (c *node) bounded(clusters map[string]swarm.ClusterStatus) map[string]swarm
 		out[label] = sum
 	}
 	return out
-}
-
-// sender sends metrics.
-type sender chan<- prometheus.Metric
-
-func (s sender) counter(d *prometheus.Desc, v int64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
-}
-
-func (s sender) gauge(d *prometheus.Desc, v float64, labels ...string) {
-	s <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 }
