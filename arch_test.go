@@ -76,7 +76,7 @@ var table = map[string]rule{
 	"peer/peertest":        {ours: []string{"peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto", "proto/reach"}, tests: []string{"peer/transport"}},
-	"tracker/bittorrent": {ours: []string{"proto/reach", "tracker"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
+	"tracker/bittorrent": {ours: []string{"mob/quota", "proto/reach", "tracker"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
 	"cast/launch": {outside: []string{}},
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},

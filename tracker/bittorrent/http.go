@@ -13,6 +13,8 @@ import (
 
 	"github.com/anacrolix/torrent/bencode"
 	"github.com/anacrolix/torrent/types/infohash"
+
+	"github.com/mobgrid/mob/mob/quota"
 )
 
 // maxHeader bounds the header of a request with its query, in bytes.
@@ -36,17 +38,22 @@ func (s *Server) newHTTP() *http.Server {
 	return h
 }
 
-// countConn closes connections beyond the bound immediately: in the backlog they would wait behind those
-// that never end. It also makes Close wait for the connections, which net/http does not.
+// countConn closes connections beyond the bound immediately, of one address or of all: in the backlog they would
+// wait behind those that never end. It also makes Close wait for the connections, which net/http does not.
 func (s *Server) countConn(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		s.serving.Add(1) // by a goroutine that is itself counted
-		if s.conns.Add(1) > int64(s.cfg.MaxStreams) {
+		from, _ := remoteIP(c.RemoteAddr().String())
+		if release, ok := s.conns.Take(quota.Host(from)); ok {
+			s.open.Store(c, release)
+		} else {
 			c.Close()
 		}
 	case http.StateClosed:
-		s.conns.Add(-1)
+		if release, ok := s.open.LoadAndDelete(c); ok {
+			release.(func())()
+		}
 		s.serving.Done()
 	}
 }
@@ -62,7 +69,7 @@ type announceReply struct {
 }
 
 func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
-	from, err := remoteIP(r)
+	from, err := remoteIP(r.RemoteAddr)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -136,9 +143,9 @@ func listen(addr string) (net.Listener, error) {
 	return net.Listen("tcp", addr)
 }
 
-// remoteIP is the address that a request came from.
-func remoteIP(r *http.Request) (netip.Addr, error) {
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
+// remoteIP returns the IP address of a remote ADDR:PORT.
+func remoteIP(remote string) (netip.Addr, error) {
+	from, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return netip.Addr{}, errors.New("your address is not an IP address")
 	}

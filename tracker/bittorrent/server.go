@@ -16,6 +16,7 @@ import (
 
 	"github.com/anacrolix/torrent/types/infohash"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -30,7 +31,8 @@ type Server struct {
 
 	allowed atomic.Pointer[map[infohash.T]struct{}] // nil for all torrents
 	counts  struct{ requests, rejected atomic.Int64 }
-	conns   atomic.Int64
+	conns   *quota.Shared[netip.Addr] // by the address that they are charged to
+	open    sync.Map                  // from each open net.Conn to the func() that releases its slot
 	serving sync.WaitGroup
 }
 
@@ -49,7 +51,8 @@ func defaults() tracker.Config {
 
 // Listen starts a tracker that listens at each of the addresses ADDR:PORT. torrents is the path of a
 // list of the torrents to serve, see [Server.Reload]; all if it is empty. A field of cfg that is zero
-// has the default of a BitTorrent tracker. MaxStreams bounds the HTTP connections.
+// has the default of a BitTorrent tracker. MaxStreams bounds the HTTP connections, of which one address may
+// have as many as are free.
 func Listen(addrs []string, torrents string, cfg tracker.Config) (*Server, error) {
 	s, err := newServer(torrents, cfg, time.Now)
 	if err != nil {
@@ -69,6 +72,7 @@ func Listen(addrs []string, torrents string, cfg tracker.Config) (*Server, error
 func newServer(torrents string, cfg tracker.Config, clock func() time.Time) (*Server, error) {
 	cfg = cfg.Or(defaults())
 	s := &Server{cfg: cfg, torrents: torrents, clients: tracker.NewClients(cfg, clock)}
+	s.conns = quota.NewShared[netip.Addr](cfg.MaxStreams)
 	s.http = s.newHTTP()
 	return s, s.Reload()
 }
