@@ -96,7 +96,7 @@ func newCaster(cfg Config) (c *caster, err error) {
 		return nil, err
 	}
 	c.launcher = launch.New(launch.Config{
-		Shell:    cfg.Shell,
+		Shell:    launch.Shell(cfg.Shell),
 		Programs: programs,
 		Window:   cfg.Window,
 		Keep:     cfg.Keep,

@@ -1,11 +1,8 @@
 package launch
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,27 +16,34 @@ const (
 	maxLine  = 400
 )
 
-// tail contains the last lines of a text, and the first line of a crash.
+// tail is a writer that keeps the last lines of a text, and the first line of a crash.
 type tail struct {
 	lines []string
 	crash string
+	line  []byte // the start of the current line
 }
 
-func (t *tail) readFrom(r io.Reader) {
-	b := bufio.NewReaderSize(r, 4<<10)
-	for begin := true; ; {
-		part, err := b.ReadSlice('\n')
-		if text := clean(part[:min(len(part), maxLine)]); begin && text != "" {
-			t.lines = append(t.lines, text)
-			t.lines = t.lines[max(0, len(t.lines)-maxLines):]
-			if t.crash == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
-				t.crash = text
-			}
+// Write implements [io.Writer].
+func (t *tail) Write(b []byte) (int, error) {
+	for part := range bytes.Lines(b) {
+		t.line = append(t.line, part[:min(len(part), maxLine-len(t.line))]...)
+		if part[len(part)-1] == '\n' {
+			t.endLine()
 		}
-		begin = err == nil
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return
-		}
+	}
+	return len(b), nil
+}
+
+func (t *tail) endLine() {
+	text := clean(t.line)
+	t.line = t.line[:0]
+	if text == "" {
+		return
+	}
+	t.lines = append(t.lines, text)
+	t.lines = t.lines[max(0, len(t.lines)-maxLines):]
+	if t.crash == "" && (strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ")) {
+		t.crash = text
 	}
 }
 
@@ -109,7 +113,8 @@ func (t *tail) cause(shell, host string, status int, banner []byte) string {
 		return "killed (signal 9)"
 	case reason == "":
 		var out tail
-		out.readFrom(bytes.NewReader(banner))
+		_, _ = out.Write(banner)
+		out.endLine()
 		text := fmt.Sprintf("the remote shell ended with status %d", status)
 		if said := out.reason(); said != "" {
 			text += ": " + replace(said, `\b`+regexp.QuoteMeta(host)+`\b`, "%h")

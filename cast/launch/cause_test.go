@@ -43,7 +43,8 @@ func TestCause(t *testing.T) {
 		"panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:5 +0x1d\nexit status 2": "the program has crashed: panic: boom",
 	} {
 		var tl tail
-		tl.readFrom(strings.NewReader(text))
+		_, _ = tl.Write([]byte(text))
+		tl.endLine()
 		if got := tl.cause("ssh", "n4", 5, nil); got != want {
 			t.Errorf("%.60q: %q, want %q", text, got, want)
 		}
@@ -63,7 +64,8 @@ func TestBusy(t *testing.T) {
 		"ssh: connect to host n4 port 22: Connection timed out":                                                                                         false,
 	} {
 		var tl tail
-		tl.readFrom(strings.NewReader(text))
+		_, _ = tl.Write([]byte(text))
+		tl.endLine()
 		if got := isBusy(tl.reason()); got != want {
 			t.Errorf("%.60q: %v", text, got)
 		}

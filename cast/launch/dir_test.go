@@ -34,7 +34,7 @@ func TestDirExists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			c := New(Config{Programs: ps, Shell: []string{"sh", "-c", `
+			c := New(Config{Programs: ps, Shell: Shell{"sh", "-c", `
 				read -r name; mkdir -p "` + s.dir + `/$1/tmp"
 				mkdir -m 700 "` + s.dir + `/$1/tmp/mob.$name"; echo bait >"` + s.dir + `/$1/tmp/mob.$name/bait"
 				{ echo "$name"; cat; } | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}})

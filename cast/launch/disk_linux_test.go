@@ -9,7 +9,7 @@ import (
 )
 
 // mounts is a login shell that first mounts something in its own namespace.
-func (s *site) mounts(setup string) []string {
+func (s *site) mounts(setup string) Shell {
 	s.Helper()
 	if os.Getuid() != 0 {
 		s.Skip("only root mounts")

@@ -32,8 +32,8 @@ func newSite(t testing.TB) *site {
 
 // shell returns a remote shell: as sshd does, it has the login shell run a command line. begin are commands
 // before that.
-func (s *site) shell(login, begin string) []string {
-	return []string{"sh", "-c", s.login(login, begin), "rsh"}
+func (s *site) shell(login, begin string) Shell {
+	return Shell{"sh", "-c", s.login(login, begin), "rsh"}
 }
 
 func (s *site) login(shell, begin string) string {
@@ -42,8 +42,8 @@ func (s *site) login(shell, begin string) string {
 }
 
 // counting is a remote shell that records in the file of sent the bytes that went to a host.
-func (s *site) counting() []string {
-	return []string{"sh", "-c", `tee "` + s.dir + `/$1.sent" | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}
+func (s *site) counting() Shell {
+	return Shell{"sh", "-c", `tee "` + s.dir + `/$1.sent" | { ` + s.login("/bin/sh", "") + `; }`, "rsh"}
 }
 
 // messages returns the bytes that a host was sent after the name of its directory.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	mathrand "math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +15,8 @@ import (
 
 // Config configures a [Launcher].
 type Config struct {
-	// Shell is called as Shell... HOST COMMANDLINE.
-	Shell []string
+	// Shell runs the script on a host.
+	Shell Runner
 	// Programs is the result of [Find].
 	Programs *Programs
 	// Window bounds the concurrent logins. 0 means 32.
@@ -182,18 +181,12 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 		return nil, err
 	}
 	l.cfg.Note(l.host, "login")
-	command := script(l.cfg.Programs, l.cfg.Keep)
-	p, err := start(l.host, slices.Concat(l.cfg.Shell, []string{l.host, command}))
+	p, err := start(l.cfg.Shell, l.host, script(l.cfg.Programs, l.cfg.Keep))
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", l.cfg.Shell[0], err)
+		return nil, err
 	}
-	alive, cancel := context.WithCancel(context.Background())
-	go func() {
-		<-p.ended
-		cancel()
-	}()
 	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
-	t := &talk{login: l, process: p, alive: alive, watch: watch{process: p}}
+	t := &talk{login: l, process: p}
 	t.send("%s", rand.Text()) // suffix of the name of the directory
 	if err = t.run(); err == nil {
 		return p, nil

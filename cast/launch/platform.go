@@ -10,29 +10,21 @@ type platform struct{ system, arch string }
 
 func (p platform) String() string { return p.system + "/" + p.arch }
 
-// unameWords returns the words in the output of `uname -sm` for a GOOS or GOARCH.
+// unameTable contains each GOOS or GOARCH, and the words for it in the output of `uname -sm`.
+func unameTable() [][]string {
+	return [][]string{
+		{"linux", "Linux"}, {"darwin", "Darwin"}, {"freebsd", "FreeBSD"}, {"netbsd", "NetBSD"}, {"openbsd", "OpenBSD"},
+		{"amd64", "x86_64", "amd64"}, {"arm64", "aarch64", "arm64"}, {"386", "i686", "i386", "i586"},
+		{"arm", "armv7l", "armv6l", "armv8l"}, {"loong64", "loongarch64"},
+	}
+}
+
+// unameWords returns the words for a GOOS or GOARCH.
 func unameWords(name string) []string {
-	switch name {
-	case "linux":
-		return []string{"Linux"}
-	case "darwin":
-		return []string{"Darwin"}
-	case "freebsd":
-		return []string{"FreeBSD"}
-	case "netbsd":
-		return []string{"NetBSD"}
-	case "openbsd":
-		return []string{"OpenBSD"}
-	case "amd64":
-		return []string{"x86_64", "amd64"}
-	case "arm64":
-		return []string{"aarch64", "arm64"}
-	case "386":
-		return []string{"i686", "i386", "i586"}
-	case "arm":
-		return []string{"armv7l", "armv6l", "armv8l"}
-	case "loong64":
-		return []string{"loongarch64"}
+	for _, row := range unameTable() {
+		if row[0] == name {
+			return row[1:]
+		}
 	}
 	return []string{name}
 }
@@ -49,12 +41,12 @@ func (p platform) unames() (all []string) {
 func parseUname(uname string) platform {
 	system, arch, _ := strings.Cut(uname, " ")
 	p := platform{system, arch}
-	for _, name := range []string{"linux", "darwin", "freebsd", "netbsd", "openbsd", "amd64", "arm64", "386", "arm", "loong64"} {
-		switch words := unameWords(name); {
-		case slices.Contains(words, system):
-			p.system = name
-		case slices.Contains(words, arch):
-			p.arch = name
+	for _, row := range unameTable() {
+		switch {
+		case slices.Contains(row[1:], system):
+			p.system = row[0]
+		case slices.Contains(row[1:], arch):
+			p.arch = row[0]
 		}
 	}
 	return p

@@ -1,12 +1,11 @@
 package launch
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -15,8 +14,6 @@ import (
 const (
 	// killDelay is the time between SIGTERM and SIGKILL of a remote shell.
 	killDelay = 3 * time.Second
-	// drainTime bounds the time for which the output of an exited shell is read, if another process keeps it open.
-	drainTime = 2 * time.Second
 	// maxUnsent bounds the queue of messages to a host, in bytes.
 	maxUnsent = 16 << 20
 )
@@ -26,15 +23,14 @@ var errBehind = errors.New("the host does not read its messages")
 // Process is the program on a host, connected by the remote shell. Its methods may be called by several goroutines, Next by one
 // at a time.
 type Process struct {
-	host    string
-	cmd     *exec.Cmd
-	in, out *os.File
-	records *recordReader
-	stderr  tail
-	drained bool          // by Next, after a deadline
-	wake    chan struct{} // has a token when the writer has work
-	ended   chan struct{} // closed when the shell has exited, and status and stderr are final
-	status  int
+	host, shell string
+	command     Command
+	out         *io.PipeReader
+	records     *recordReader
+	stderr      tail
+	wake        chan struct{}   // has a token when the writer has work
+	alive       context.Context // done when the shell has exited, and status and stderr are final
+	status      int
 
 	mu     sync.Mutex
 	killed bool
@@ -45,54 +41,25 @@ type Process struct {
 	closed bool     // no more messages
 }
 
-// start runs a command in its own session: a key at the terminal must not end it, and it cannot prompt there.
-func start(host string, command []string) (*Process, error) {
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	p := &Process{host: host, cmd: cmd, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
-	childIn, in, err := os.Pipe()
-	if err != nil {
+// start runs a command line on a host.
+func start(shell Runner, host, line string) (*Process, error) {
+	p := &Process{host: host, shell: shell.Name(), wake: make(chan struct{}, 1)}
+	out, stdout := io.Pipe()
+	var err error
+	if p.command, err = shell.Run(host, line, stdout, &p.stderr); err != nil {
 		return nil, err
 	}
-	defer childIn.Close()
-	out, childOut, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
-	defer childOut.Close()
-	errs, childErr, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, in.Close(), out.Close())
-	}
-	defer childErr.Close()
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, childErr
-	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, in.Close(), out.Close(), errs.Close())
-	}
-	p.in, p.out, p.records = in, out, newRecordReader(out)
-	go p.wait(errs)
+	p.out, p.records = out, newRecordReader(out)
+	alive, exited := context.WithCancel(context.Background())
+	p.alive = alive
+	go func() {
+		p.status = p.command.Wait()
+		p.stderr.endLine()
+		_ = stdout.Close()
+		exited()
+	}()
 	go p.write()
 	return p, nil
-}
-
-// wait waits for the shell to end.
-func (p *Process) wait(errs *os.File) {
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
-		p.stderr.readFrom(errs)
-	}()
-	_ = p.cmd.Wait() // the status is read below
-	_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
-	_ = errs.SetReadDeadline(time.Now().Add(drainTime))
-	<-read
-	_ = errs.Close()
-	_ = p.in.Close()
-	p.status = p.cmd.ProcessState.ExitCode()
-	if ws, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		p.status = 128 + int(ws.Signal())
-	}
-	close(p.ended)
 }
 
 // write sends the queued messages until Kill or CloseStdin.
@@ -103,17 +70,17 @@ func (p *Process) write() {
 		p.unsent, p.size = nil, 0
 		p.mu.Unlock()
 		for _, message := range messages {
-			if _, err := p.in.Write(message); err != nil { // the shell exits
+			if _, err := p.command.Write(message); err != nil { // the shell exits
 				break
 			}
 		}
 		if closed && len(messages) == 0 {
-			_ = p.in.Close()
+			_ = p.command.Close()
 			return
 		}
 		select {
 		case <-p.wake:
-		case <-p.ended:
+		case <-p.alive.Done():
 			return
 		}
 	}
@@ -155,29 +122,22 @@ func (p *Process) notify() {
 	}
 }
 
-// Next returns the next record of the program. It returns io.EOF at the end: then the shell has exited, or is about to.
+// Next returns the next record of the program. It returns io.EOF at the end: then the shell has exited, or is killed.
 func (p *Process) Next() (json.RawMessage, error) {
-	for {
-		record, err := p.records.next()
-		if errors.Is(err, os.ErrDeadlineExceeded) && !p.drained {
-			p.drained = true // the pipe may contain more
-			_ = p.out.SetReadDeadline(time.Now().Add(drainTime))
-			continue
-		}
-		if err != nil {
-			_ = p.out.Close()
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			if !p.records.started {
-				p.banner = p.records.banner
-			}
-			return nil, io.EOF
-		}
+	record, err := p.records.next()
+	if err == nil {
 		return record, nil
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.records.started {
+		p.banner = p.records.banner
+	}
+	return nil, io.EOF
 }
 
-// Kill sends SIGTERM, and SIGKILL after three seconds, to the shell and its local child processes. It does not wait.
+// Kill sends SIGTERM, and SIGKILL after three seconds, to the shell and its local child processes. It does not wait. Later
+// records are lost.
 func (p *Process) Kill() { p.killFor(nil) }
 
 // killFor is Kill with a reason for Wait.
@@ -194,36 +154,27 @@ func (p *Process) killFor(why error) {
 	if !first {
 		return
 	}
-	_ = p.in.Close()
+	_ = p.command.Close()
+	_ = p.out.Close() // else the output is never read
 	p.signal(syscall.SIGTERM)
-	go func() {
-		timer := time.NewTimer(killDelay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			p.signal(syscall.SIGKILL)
-		case <-p.ended:
-		}
-	}()
+	kill := time.AfterFunc(killDelay, func() { p.signal(syscall.SIGKILL) })
+	context.AfterFunc(p.alive, func() { kill.Stop() })
 }
 
-// signal sends a signal to the process group of the shell.
 func (p *Process) signal(s syscall.Signal) {
-	select {
-	case <-p.ended: // the id may be reused
-	default:
-		_ = syscall.Kill(-p.cmd.Process.Pid, s)
+	if p.alive.Err() == nil { // else the id may be reused
+		p.command.Signal(s)
 	}
 }
 
 // Wait waits until the shell has exited. It returns its exit status, 128 plus the number of a signal, and the reason in one
 // line: the last line on standard error, or on standard output if no record was received.
 func (p *Process) Wait() (status int, lastLine string) {
-	<-p.ended
+	<-p.alive.Done()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.why != nil {
 		return p.status, p.why.Error()
 	}
-	return p.status, p.stderr.cause(filepath.Base(p.cmd.Args[0]), p.host, p.status, p.banner)
+	return p.status, p.stderr.cause(p.shell, p.host, p.status, p.banner)
 }

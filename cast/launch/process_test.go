@@ -85,10 +85,10 @@ func TestAgentFails(t *testing.T) {
 func TestShellKilled(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	c := New(Config{Programs: absent(t), Shell: []string{"sh", "-c", `(` + s.login("/bin/sh", "") + `); exit $?`, "rsh"}})
+	c := New(Config{Programs: absent(t), Shell: Shell{"sh", "-c", `(` + s.login("/bin/sh", "") + `); exit $?`, "rsh"}})
 	p := s.start(c, "n1")
 	agent := s.ask(p, "one").Pid
-	if err := syscall.Kill(p.cmd.Process.Pid, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.command.(*local).cmd.Process.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	p.Wait()

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -120,14 +121,9 @@ func (s *Server) open(root *os.Root, name string) (err error) {
 
 // removeFiles removes the files of the script from the directory: the archive, the program, and the file of its test.
 func removeFiles(root *os.Root) error {
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
-	for _, name := range names {
-		err = errors.Join(err, root.Remove(name))
+	entries, err := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		err = errors.Join(err, root.Remove(e.Name()))
 	}
 	return err
 }
@@ -135,10 +131,7 @@ func removeFiles(root *os.Root) error {
 // openSelf opens the file of this program, which [removeFiles] may remove. It is packed when a neighbor requests the archive.
 func (s *Server) openSelf() (err error) {
 	if s.file, err = os.Open("/proc/self/exe"); err != nil { // exists on Linux, even if the file was removed
-		path, err := os.Executable()
-		if err != nil {
-			return err
-		}
+		path, _ := os.Executable()
 		if s.file, err = os.Open(path); err != nil {
 			return err
 		}

@@ -128,7 +128,7 @@ func TestNoHome(t *testing.T) {
 func TestNoShell(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	c := New(Config{Shell: []string{"no-such-shell"}, Programs: absent(t)})
+	c := New(Config{Shell: Shell{"no-such-shell"}, Programs: absent(t)})
 	s.fails(c, "n1", `run no-such-shell: exec: "no-such-shell": executable file not found in $PATH`)
 	s.fails(c, "-oProxyCommand=reboot", `invalid host "-oProxyCommand=reboot"`)
 }

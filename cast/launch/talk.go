@@ -22,9 +22,8 @@ const (
 type talk struct {
 	*login
 	process *Process
-	alive   context.Context // done when the process has exited
-	watch   watch
-	spoken  bool // a message was received
+	timeout *time.Timer // of the next message; nil before the first is awaited
+	spoken  bool        // a message was received
 
 	archive   *archive // nil unless the host needs it
 	depot     *depot
@@ -36,8 +35,8 @@ type talk struct {
 
 // run handles messages until the hello. It returns io.EOF if the process ends before.
 func (t *talk) run() error {
-	defer t.watch.stop()
-	t.watch.expect(t.times.login)
+	t.expect(t.times.login)
+	defer func() { t.timeout.Stop() }()
 	for {
 		m, err := t.next()
 		if err != nil {
@@ -61,7 +60,7 @@ func (t *talk) run() error {
 				t.end(true) // an upload by the remote shell ends when the host is a server
 			}
 			t.cfg.Note(t.host, "start")
-			t.watch.expect(t.times.start)
+			t.expect(t.times.start)
 		}
 		if err != nil {
 			return err
@@ -95,7 +94,7 @@ func (t *talk) need(m *message) error {
 		return t.cfg.Programs.missing(pf)
 	}
 	t.cfg.Note(t.host, "program")
-	t.watch.stop() // the host may wait for other hosts
+	t.timeout.Stop() // the host may wait for other hosts
 	var err error
 	if t.archive, err = program.archive(); err != nil {
 		return err
@@ -125,10 +124,10 @@ func (t *talk) failed() error {
 // failed.
 func (t *talk) upload(not *server) error {
 	var err error
-	if t.claim, err = t.depot.wait(t.alive, t.shell, not); err != nil {
+	if t.claim, err = t.depot.wait(t.process.alive, t.shell, not); err != nil {
 		return io.EOF // Wait returns the reason
 	}
-	t.watch.expect(t.times.upload)
+	t.expect(t.times.upload)
 	depot, claim := t.depot, t.claim
 	t.stall = time.AfterFunc(t.times.stall, func() { depot.stalled(claim) })
 	if from := claim.from; from != nil {
@@ -137,10 +136,10 @@ func (t *talk) upload(not *server) error {
 	}
 	t.send("put %s %d", t.archive.sum, len(t.archive.data))
 	for part := range slices.Chunk(t.archive.data, chunk) {
-		if _, err := t.process.in.Write(part); err != nil {
+		if _, err := t.process.command.Write(part); err != nil {
 			return nil // the next message has the reason
 		}
-		t.watch.expect(t.times.upload)
+		t.expect(t.times.upload)
 		t.stall.Reset(t.times.stall)
 	}
 	return nil
@@ -148,7 +147,7 @@ func (t *talk) upload(not *server) error {
 
 // send sends a line to the script.
 func (t *talk) send(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.process.in, format+"\n", args...) // the next message has the reason of an error
+	_, _ = fmt.Fprintf(t.process.command, format+"\n", args...) // the next message has the reason of an error
 }
 
 // end ends the claim on the depot.
@@ -170,25 +169,15 @@ func (t *talk) serve(h *Hello) {
 	}
 	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, pf})
 	d.add(s)
-	context.AfterFunc(t.alive, func() { d.remove(s) })
+	context.AfterFunc(t.process.alive, func() { d.remove(s) })
 }
 
-// watch kills a process after a timeout.
-type watch struct {
-	process *Process
-	timer   *time.Timer
-}
-
-// expect sets the timeout to d from now.
-func (w *watch) expect(d time.Duration) {
-	w.stop()
-	w.timer = time.AfterFunc(d, func() {
-		w.process.killFor(fmt.Errorf("no answer for %.0f s", d.Seconds()))
-	})
-}
-
-func (w *watch) stop() {
-	if w.timer != nil {
-		w.timer.Stop()
+// expect kills the process unless it is called again, or timeout is stopped, within d.
+func (t *talk) expect(d time.Duration) {
+	if t.timeout != nil {
+		t.timeout.Stop()
 	}
+	t.timeout = time.AfterFunc(d, func() {
+		t.process.killFor(fmt.Errorf("no answer for %.0f s", d.Seconds()))
+	})
 }

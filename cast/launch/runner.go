@@ -1,0 +1,72 @@
+package launch
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// A Runner runs command lines for sh on hosts.
+type Runner interface {
+	// Run starts a command line on a host. Its output is copied to stdout and stderr until Wait returns.
+	Run(host, line string, stdout, stderr io.Writer) (Command, error)
+	// Name is the name of the program that runs the command lines. It precedes the messages of the program.
+	Name() string
+}
+
+// A Command is a running command line. Write writes to its standard input. Its methods may be called by several goroutines.
+type Command interface {
+	io.WriteCloser
+	// Wait blocks until the command has exited, and returns its exit status, or 128 plus the number of a signal. It is called
+	// once.
+	Wait() int
+	// Signal sends a signal to the command, which has not exited.
+	Signal(syscall.Signal)
+}
+
+// Shell is the [Runner] for a remote shell and its arguments. It is called as Shell... HOST COMMANDLINE.
+type Shell []string
+
+// drainTime bounds the time for which the output of an exited shell is read, if another process keeps it open.
+const drainTime = 2 * time.Second
+
+// Run implements [Runner]. The command has its own session: a key at the terminal must not end it, and it cannot prompt there.
+func (s Shell) Run(host, line string, stdout, stderr io.Writer) (Command, error) {
+	args := slices.Concat(s, []string{host, line})
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, drainTime
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", s[0], err)
+	}
+	return &local{in, cmd}, nil
+}
+
+// Name implements [Runner].
+func (s Shell) Name() string { return filepath.Base(s[0]) }
+
+// local is a remote shell on this machine.
+type local struct {
+	io.WriteCloser
+	cmd *exec.Cmd
+}
+
+// Wait implements [Command].
+func (l *local) Wait() int {
+	_ = l.cmd.Wait() // the status is read below
+	if ws, ok := l.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return l.cmd.ProcessState.ExitCode()
+}
+
+// Signal implements [Command]. It includes the local child processes of the shell.
+func (l *local) Signal(s syscall.Signal) { _ = syscall.Kill(-l.cmd.Process.Pid, s) }
