@@ -16,19 +16,19 @@ func (m *ScrapeRequest) check() error { return checkKey(m.Swarm) }
 
 // Scrape answers a [ScrapeRequest].
 type Scrape struct {
-	_        struct{} `cbor:",toarray"`
-	Clusters []ScrapeCluster
+	_        struct{}        `cbor:",toarray"`
+	Clusters []ScrapeCluster `json:"clusters"`
 }
 
 // ScrapeCluster is the progress of one cluster.
 type ScrapeCluster struct {
 	_     struct{} `cbor:",toarray"`
-	Name  string
-	Nodes uint32
+	Name  string   `json:"name"`
+	Nodes uint32   `json:"nodes"`
 	// Whole is the number of nodes that have every piece.
-	Whole uint32
+	Whole uint32 `json:"whole"`
 	// Missing is the number of missing pieces, summed over all nodes.
-	Missing uint64
+	Missing uint64 `json:"missing"`
 }
 
 // Type implements [Message].

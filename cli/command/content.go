@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/ipfs/go-cid"
 
-	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -68,14 +66,4 @@ func (env *Env) ReadArg(text string) (string, error) {
 		return "", fmt.Errorf("%s does not have one line with a link", from)
 	}
 	return line, nil
-}
-
-// Find asks the daemon for the link of the content.
-func (c *Content) Find(ctx context.Context, client *control.Client) error {
-	st, err := client.Transfer(ctx, c.Name)
-	if err != nil {
-		return err
-	}
-	c.Link, err = proto.ParseLink(st.Link)
-	return err
 }

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Waiting returns what a transfer waits for.
@@ -37,12 +37,12 @@ func DroppedBits(n int) string {
 
 // ClusterLine formats the progress of a cluster. pieces is the number of pieces of the content, 0 if
 // it is not known.
-func ClusterLine(c control.FleetCluster, pieces int) string {
-	line := fmt.Sprintf("%-16s %d of %s complete", c.Name, c.Whole, term.Plural(c.Nodes, "node"))
+func ClusterLine(c proto.ScrapeCluster, pieces int) string {
+	line := fmt.Sprintf("%-16s %d of %s complete", c.Name, c.Whole, term.Plural(int(c.Nodes), "node"))
 	if c.Missing == 0 {
 		return line
 	}
-	if all := pieces * c.Nodes; all > 0 {
+	if all := pieces * int(c.Nodes); all > 0 {
 		return fmt.Sprintf("%s, %d%% done", line, term.Percent(int64(all)-int64(c.Missing), int64(all)))
 	}
 	return line + ", " + term.Plural(int(c.Missing), "piece") + " missing"

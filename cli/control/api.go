@@ -65,6 +65,8 @@ type NameRequest struct {
 	Name string `json:"name"`
 	// Content, in a remove, deletes the fetched files too.
 	Content bool `json:"content,omitempty"`
+	// Repair, in a verify, fetches damaged pieces again, and waits until the content is complete.
+	Repair bool `json:"repair,omitempty"`
 }
 
 // Removal is the result of a remove.
@@ -80,23 +82,9 @@ type Left struct {
 	Why  string `json:"why"`
 }
 
-// VerifyRequest asks the daemon to rehash the content of a transfer.
-type VerifyRequest struct {
-	// Name is a content id, a link or a path.
-	Name string `json:"name"`
-	// Repair fetches damaged pieces again, and waits until the content is complete.
-	Repair bool `json:"repair,omitempty"`
-}
-
 // LinkRequest names the content of a link, which the daemon need not have.
 type LinkRequest struct {
 	Link string `json:"link"`
-}
-
-// ExportRequest asks for the info dictionary of a transfer.
-type ExportRequest struct {
-	// Name is a content id, a link or a path.
-	Name string `json:"name"`
 }
 
 // Event is a line of a stream. Which fields are set depends on the call.
@@ -122,4 +110,12 @@ type Event struct {
 	// failed one.
 	Done  bool   `json:"done,omitempty"`
 	Error *Error `json:"error,omitempty"`
+}
+
+// status returns the status of an event, empty if it has none.
+func (ev *Event) status() (st peer.Status) {
+	if ev.Status != nil {
+		st = *ev.Status
+	}
+	return st
 }

@@ -38,9 +38,9 @@ func guard(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, known := r.Context().Value(callerKey{}).(*vfs.User)
 		if _, pattern := mux.Handler(r); !known || caller(r) != nil && pattern != "" && !slices.Contains(forUsers, pattern) {
-			reply(func(*http.Request) (any, error) {
+			call(func(*http.Request) (any, error) {
 				return nil, &Error{CodeDenied, "that is for the owner of the daemon: run the command as that user"}
-			})(w, r)
+			}).serve(w, r)
 			return
 		}
 		mux.ServeHTTP(w, r)

@@ -100,38 +100,23 @@ func (c *Client) Visit(ctx context.Context, name string) (st peer.Status, err er
 // calls progress, in bytes, until then. It returns the entries that were left out.
 func (c *Client) Seed(ctx context.Context, req SeedRequest, progress func(done, total int64)) (peer.Status, Skipped, error) {
 	last, err := c.stream(ctx, "/v1/seed"+placeQuery(req.Path), req, func(ev Event) { progress(ev.Hashed, ev.Total) })
-	if err != nil {
-		return peer.Status{}, Skipped{}, err
-	}
-	if last.Status == nil {
-		return peer.Status{}, Skipped{}, c.unexpected(errors.New("no status at the end of a seed"))
-	}
-	return *last.Status, last.Skipped, nil
+	return last.status(), last.Skipped, err
 }
 
 // Export returns the info dictionary of a transfer, and its status.
-func (c *Client) Export(ctx context.Context, req ExportRequest) (info []byte, st peer.Status, err error) {
-	last, err := c.stream(ctx, "/v1/export", req, func(Event) {}) // a daemon of an older version hashes the content
-	if err != nil {
-		return nil, st, err
-	}
-	if last.Status == nil {
-		return nil, st, c.unexpected(errors.New("no status at the end of an export"))
-	}
-	return last.Torrent, *last.Status, nil
+func (c *Client) Export(ctx context.Context, name string) (info []byte, st peer.Status, err error) {
+	last, err := c.stream(ctx, "/v1/export", NameRequest{Name: name}, func(Event) {}) // a daemon of an older version hashes the content
+	return last.Torrent, last.status(), err
 }
 
-// Verify rehashes the content of a transfer, and repairs it if the request asks for it. It blocks until
+// Verify rehashes the content of a transfer, and repairs it if repair is set. It blocks until
 // that is done, and calls progress with each event.
-func (c *Client) Verify(ctx context.Context, req VerifyRequest, progress func(Event)) (*peer.Verification, peer.Status, error) {
-	last, err := c.stream(ctx, "/v1/verify", req, progress)
-	if err != nil {
-		return nil, peer.Status{}, err
+func (c *Client) Verify(ctx context.Context, name string, repair bool, progress func(Event)) (*peer.Verification, peer.Status, error) {
+	last, err := c.stream(ctx, "/v1/verify", NameRequest{Name: name, Repair: repair}, progress)
+	if err == nil && last.Verification == nil {
+		err = c.unexpected(errors.New("no verification at the end"))
 	}
-	if last.Status == nil || last.Verification == nil {
-		return nil, peer.Status{}, c.unexpected(errors.New("no result at the end of a verify"))
-	}
-	return last.Verification, *last.Status, nil
+	return last.Verification, last.status(), err
 }
 
 // Get fetches the content of a link. It blocks until the content is complete. The transfer
@@ -161,22 +146,24 @@ func (c *Client) Remove(ctx context.Context, name string, content bool) (r Remov
 	return r, c.call(ctx, "POST", "/v1/remove", NameRequest{Name: name, Content: content}, &r)
 }
 
+// Limits returns the limits of the node.
+func (c *Client) Limits(ctx context.Context) (l Limits, err error) {
+	return l, c.call(ctx, "GET", "/v1/limit", nil, &l)
+}
+
+// SetLimits changes limits, and returns the limits of the node.
+func (c *Client) SetLimits(ctx context.Context, req LimitRequest) (l Limits, err error) {
+	return l, c.call(ctx, "POST", "/v1/limit", req, &l)
+}
+
 // Fleet asks the trackers of a link for the progress of all nodes.
-func (c *Client) Fleet(ctx context.Context, link *proto.Link) (*Fleet, error) {
-	f := new(Fleet)
-	if err := c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link.String()}, f); err != nil {
-		return nil, err
-	}
-	return f, nil
+func (c *Client) Fleet(ctx context.Context, link *proto.Link) (f proto.Scrape, err error) {
+	return f, c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link.String()}, &f)
 }
 
 // Topology asks the trackers of a link for the measurements of the nodes of its swarm.
-func (c *Client) Topology(ctx context.Context, link *proto.Link) (*Topology, error) {
-	t := new(Topology)
-	if err := c.call(ctx, "POST", "/v1/topology", LinkRequest{Link: link.String()}, t); err != nil {
-		return nil, err
-	}
-	return t, nil
+func (c *Client) Topology(ctx context.Context, link *proto.Link) (t Topology, err error) {
+	return t, c.call(ctx, "POST", "/v1/topology", LinkRequest{Link: link.String()}, &t)
 }
 
 // Describe returns the manifest of a link, verified, or its info dictionary, not
@@ -238,6 +225,9 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 		each(ev)
 		if ev.Error != nil {
 			return ev, ev.Error
+		}
+		if ev.Done && ev.Status == nil && ev.Manifest == nil && ev.Torrent == nil {
+			return ev, c.unexpected(errors.New("no result at the end"))
 		}
 		if ev.Done {
 			return ev, nil

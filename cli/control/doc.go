@@ -8,12 +8,12 @@
 //	GET  /v1/transfer?name=NAME       peer.Status
 //	POST /v1/seed      SeedRequest    stream: hashed..., then the status and the skipped paths
 //	POST /v1/get       GetRequest     stream: status..., the last one complete
-//	POST /v1/export    ExportRequest  Event with the info dictionary and the status
-//	POST /v1/verify    VerifyRequest  stream: hashed..., then the result and the status
+//	POST /v1/export    NameRequest    Event with the info dictionary and the status
+//	POST /v1/verify    NameRequest    stream: hashed..., then the result and the status
 //	POST /v1/stop      NameRequest
 //	POST /v1/remove    NameRequest    Removal
 //	POST /v1/describe  LinkRequest    stream: waiting..., then the manifest or the info dictionary
-//	POST /v1/fleet     LinkRequest    Fleet
+//	POST /v1/fleet     LinkRequest    proto.Scrape
 //	POST /v1/topology  LinkRequest    Topology
 //	GET  /v1/limit                    Limits
 //	POST /v1/limit     LimitRequest   Limits

@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"net/http"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
@@ -33,6 +34,19 @@ func (e *Error) Error() string { return e.Text }
 func (e *Error) Is(target error) bool {
 	return e.Code == CodeUnknown && target == peer.ErrUnknownTransfer ||
 		e.Code == CodeStopped && target == peer.ErrStopped
+}
+
+// httpStatus returns the status of an answer with the error.
+func (e *Error) httpStatus() int {
+	switch e.Code {
+	case CodeUnknown:
+		return http.StatusNotFound
+	case CodeDenied:
+		return http.StatusForbidden
+	case CodeRequest:
+		return http.StatusBadRequest
+	}
+	return http.StatusConflict
 }
 
 // newError returns the form of err on the socket.

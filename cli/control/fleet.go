@@ -3,62 +3,59 @@ package control
 import (
 	"context"
 	"errors"
+	"fmt"
 
-	"github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
 
-// Fleet is the progress of all nodes of a swarm, as a tracker counts.
-type Fleet struct {
-	Clusters []FleetCluster `json:"clusters"`
-}
+// errNoTracker answers a query about the swarm of a link without trackers.
+var errNoTracker = errors.New("the link names no tracker to count the nodes: `mob seed --tracker ADDR` makes one that does")
 
-// FleetCluster is the progress of one cluster.
-type FleetCluster struct {
-	Name  string `json:"name"`
-	Nodes int    `json:"nodes"`
-	// Whole is the number of nodes that have every piece.
-	Whole int `json:"whole"`
-	// Missing is the sum of the missing pieces of the nodes.
-	Missing uint64 `json:"missing"`
-}
-
-// Whole returns the number of nodes that have every piece.
-func (f *Fleet) Whole() (n int) {
-	for _, c := range f.Clusters {
-		n += c.Whole
+// fleet answers with the progress of all nodes of a swarm, as the trackers count.
+func (s *Server) fleet(ctx context.Context, link *proto.Link) (any, error) {
+	f, err := askAboutSwarm(ctx, s, link, (*tracker.Client).Scrape)
+	if remoteCode(err) == proto.CodeUnknownSwarm {
+		return &proto.Scrape{Clusters: []proto.ScrapeCluster{}}, nil
 	}
-	return n
+	return f, err
 }
 
-// Nodes returns the number of nodes.
-func (f *Fleet) Nodes() (n int) {
-	for _, c := range f.Clusters {
-		n += c.Nodes
+// askTrackers asks trackers. One answer is enough.
+func askTrackers[T any](s *Server, trackers []ma.Multiaddr, ask func(*tracker.Client) (T, error)) (reply T, err error) {
+	infos, err := libpeer.AddrInfosFromP2pAddrs(trackers...)
+	if err == nil && len(infos) == 0 {
+		err = errNoTracker
 	}
-	return n
-}
-
-func newFleet(f *proto.Scrape) *Fleet {
-	out := &Fleet{Clusters: []FleetCluster{}}
-	for _, c := range f.Clusters {
-		out.Clusters = append(out.Clusters, FleetCluster{c.Name, int(c.Nodes), int(c.Whole), c.Missing})
+	if err != nil {
+		return reply, err
 	}
-	return out
+	client := tracker.NewClient(s.cfg.Node.Host(), infos, tracker.ClientConfig{})
+	defer client.Close()
+	return ask(client)
 }
 
-// AskFleet asks the trackers of a link, over h, for the progress of all nodes.
-// One answer is enough. It fails with [ErrNoTracker] when the link names none.
-func AskFleet(ctx context.Context, h host.Host, link *proto.Link) (*Fleet, error) {
-	f, err := askTrackers(ctx, h, link, (*tracker.Client).Scrape)
+// askAboutSwarm asks the trackers of a link about its swarm.
+func askAboutSwarm[T any](
+	ctx context.Context, s *Server, link *proto.Link, ask func(*tracker.Client, context.Context, []byte) (T, error),
+) (T, error) {
+	return askTrackers(s, link.Trackers, func(c *tracker.Client) (T, error) {
+		reply, err := ask(c, ctx, link.Keys()[0].Bytes())
+		if err != nil {
+			err = fmt.Errorf("no tracker of the link answers (%w): check that it runs and can be reached from here", err)
+		}
+		return reply, err
+	})
+}
+
+// remoteCode returns the code of the reply of a tracker that rejects a request, 0 for another error.
+func remoteCode(err error) proto.Code {
 	var remote *proto.RemoteError
-	switch {
-	case errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm:
-		return newFleet(&proto.Scrape{}), nil
-	case err != nil:
-		return nil, err
+	if errors.As(err, &remote) {
+		return remote.Code
 	}
-	return newFleet(f), nil
+	return 0
 }

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -38,16 +37,6 @@ type TransferLimits struct {
 }
 
 // Limits returns the limits of the node.
-func (c *Client) Limits(ctx context.Context) (l Limits, err error) {
-	return l, c.call(ctx, "GET", "/v1/limit", nil, &l)
-}
-
-// SetLimits changes limits, and returns the limits of the node.
-func (c *Client) SetLimits(ctx context.Context, req LimitRequest) (l Limits, err error) {
-	return l, c.call(ctx, "POST", "/v1/limit", req, &l)
-}
-
-// Limits returns the limits of the node.
 func (s *Server) Limits() Limits {
 	inForce, settings := s.cfg.Limits.InForce(time.Now())
 	l := Limits{Limits: inForce, Settings: settings, Share: s.cfg.Node.Share()}
@@ -59,28 +48,28 @@ func (s *Server) Limits() Limits {
 	return l
 }
 
-// SetLimits changes limits.
-func (s *Server) SetLimits(req LimitRequest) error {
+// setLimits changes limits.
+func (s *Server) setLimits(_ *http.Request, req LimitRequest) (any, error) {
 	if err := req.Check(); err != nil {
-		return &Error{CodeRequest, err.Error()}
+		return nil, &Error{CodeRequest, err.Error()}
 	}
 	if req.Name == "" {
 		s.cfg.Limits.Change(req.Change, req.Reset)
-		return nil
+		return s.Limits(), nil
 	}
 	if req.ClusterWANDown != nil {
-		return &Error{CodeRequest, "cluster-wan-down is for the node: a transfer has no such limit"}
+		return nil, &Error{CodeRequest, "cluster-wan-down is for the node: a transfer has no such limit"}
 	}
 	t, err := s.cfg.Node.Transfer(req.Name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own := t.Limits()
 	if req.Reset {
 		own = limit.Limits{}
 	}
 	t.SetLimits(req.Apply(own))
-	return nil
+	return s.Limits(), nil
 }
 
 func (s *Server) limits(r *http.Request) (any, error) {
@@ -89,15 +78,4 @@ func (s *Server) limits(r *http.Request) (any, error) {
 		l.Transfers = nil
 	}
 	return l, nil
-}
-
-func (s *Server) setLimits(r *http.Request) (any, error) {
-	req, err := read[LimitRequest](r)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.SetLimits(req); err != nil {
-		return nil, err
-	}
-	return s.Limits(), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -29,21 +30,16 @@ func placeQuery(path string) string {
 	return "?place=" + url.QueryEscape(string(b))
 }
 
-// checkRequested checks the path in a request: it must be absolute, and the same place for the client.
+// checkRequested checks the path in a request: it must be absolute, and the same place for the client, if that is known.
 func checkRequested(r *http.Request, path string) error {
-	if err := checkAbsolute(path); err != nil {
-		return err
+	if !filepath.IsAbs(path) {
+		return &Error{CodeRequest, fmt.Sprintf("the path %q is not absolute", path)}
 	}
-	return checkPlace(path, askedPlace(r))
-}
-
-// askedPlace returns the place of the path of a request as the client sees it, nil if that is not known.
-func askedPlace(r *http.Request) *vfs.Place {
-	var p *vfs.Place
-	if json.Unmarshal([]byte(r.URL.Query().Get("place")), &p) != nil {
-		return nil
+	var asked *vfs.Place
+	if json.Unmarshal([]byte(r.URL.Query().Get("place")), &asked) != nil {
+		asked = nil
 	}
-	return p
+	return checkPlace(path, asked)
 }
 
 // checkPlace fails if this process and another one see different places at a path, as when the daemon has a

@@ -10,7 +10,6 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
@@ -20,13 +19,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxRequest bounds a request, in bytes, maxSeed one that has a plan, and maxGet one that has an info
-// dictionary.
-const (
-	maxRequest = 1 << 20
-	maxSeed    = maxRequest + 2*proto.MaxPlan
-	maxGet     = maxRequest + 2*proto.MaxTorrent
-)
+// maxRequest bounds a request, which may have an info dictionary, in bytes.
+const maxRequest = 1<<20 + 2*proto.MaxTorrent
 
 // Config configures a Server.
 type Config struct {
@@ -52,24 +46,27 @@ type Server struct {
 
 // NewServer returns a server. [Server.Serve] runs it.
 func NewServer(cfg Config) *Server {
-	mux := http.NewServeMux()
-	s := &Server{cfg: cfg, mux: mux}
-	mux.HandleFunc("GET /v1/node", reply(s.node))
-	mux.HandleFunc("GET /v1/transfers", reply(s.transfers))
-	mux.HandleFunc("GET /v1/transfer", reply(s.transfer))
-	mux.HandleFunc("POST /v1/stop", reply(s.stop))
-	mux.HandleFunc("POST /v1/remove", reply(s.remove))
-	mux.HandleFunc("POST /v1/fleet", reply(s.fleet))
-	mux.HandleFunc("POST /v1/topology", reply(s.topology))
-	mux.HandleFunc("POST /v1/seed", stream(maxSeed, s.seed))
-	mux.HandleFunc("POST /v1/export", reply(s.export))
-	mux.HandleFunc("POST /v1/verify", stream(maxRequest, s.verify))
-	mux.HandleFunc("POST /v1/get", stream(maxGet, s.get))
-	mux.HandleFunc("POST /v1/describe", stream(maxRequest, s.describe))
-	mux.HandleFunc("GET /v1/limit", reply(s.limits))
-	mux.HandleFunc("POST /v1/limit", reply(s.setLimits))
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	s.http = &http.Server{Handler: guard(mux), ConnContext: withCaller, ReadHeaderTimeout: 10 * time.Second}
+	s := &Server{cfg: cfg, mux: http.NewServeMux()}
+	for pattern, c := range map[string]call{
+		"GET /v1/node":      s.node,
+		"GET /v1/transfers": s.transfers,
+		"GET /v1/transfer":  s.transfer,
+		"GET /v1/limit":     s.limits,
+		"POST /v1/limit":    request(s.setLimits),
+		"POST /v1/seed":     request(s.seed),
+		"POST /v1/get":      request(s.get),
+		"POST /v1/stop":     s.named(stop),
+		"POST /v1/remove":   s.named(s.remove),
+		"POST /v1/verify":   s.named(s.verify),
+		"POST /v1/export":   s.named(export),
+		"POST /v1/describe": s.linked(s.describe),
+		"POST /v1/fleet":    s.linked(s.fleet),
+		"POST /v1/topology": s.linked(s.topology),
+	} {
+		s.mux.HandleFunc(pattern, c.serve)
+	}
+	s.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	s.http = &http.Server{Handler: guard(s.mux), ConnContext: withCaller, ReadHeaderTimeout: 10 * time.Second}
 	return s
 }
 
@@ -93,42 +90,59 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.http.Close()
 }
 
-// reply returns the handler of a call with one answer.
-func reply(call func(*http.Request) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
-		v, err := call(r)
-		w.Header().Set("Content-Type", "application/json")
-		if err != nil {
-			e := newError(err)
-			w.WriteHeader(httpStatus(e.Code))
-			v = e
+// call answers a request with a value for JSON, or with a [task] whose events are streamed.
+type call func(*http.Request) (any, error)
+
+func (c call) serve(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
+	v, err := c(r)
+	if t, ok := v.(task); ok && err == nil {
+		t.stream(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		e := newError(err)
+		w.WriteHeader(e.httpStatus())
+		v = e
+	}
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client has left
+}
+
+// request returns a call with a request of type T. Fields that it does not know, which a later version may send, are
+// ignored.
+func request[T any](answer func(*http.Request, T) (any, error)) call {
+	return func(r *http.Request) (any, error) {
+		var req T
+		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+			return nil, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
+				"restart it if its version differs from mob", err)}
 		}
-		_ = json.NewEncoder(w).Encode(v) // an error means that the client has left
+		return answer(r, req)
 	}
 }
 
-func httpStatus(c Code) int {
-	switch c {
-	case CodeUnknown:
-		return http.StatusNotFound
-	case CodeDenied:
-		return http.StatusForbidden
-	case CodeRequest:
-		return http.StatusBadRequest
-	}
-	return http.StatusConflict
+// named returns a call about a transfer of the caller.
+func (s *Server) named(answer func(*http.Request, *peer.Transfer, NameRequest) (any, error)) call {
+	return request(func(r *http.Request, req NameRequest) (any, error) {
+		t, err := s.find(r, req.Name)
+		if err != nil {
+			return nil, err
+		}
+		return answer(r, t, req)
+	})
 }
 
-// read decodes the body of a request. It ignores fields that it does not know, which a
-// later version may send.
-func read[T any](r *http.Request) (T, error) {
-	var v T
-	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
-		return v, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
-			"restart it if its version differs from mob", err)}
-	}
-	return v, nil
+// linked returns a call about the content of a link, to which the trackers of the node are added.
+func (s *Server) linked(answer func(context.Context, *proto.Link) (any, error)) call {
+	return request(func(r *http.Request, req LinkRequest) (any, error) {
+		link, err := proto.ParseLink(req.Link)
+		if err != nil {
+			return nil, err
+		}
+		link.Trackers = append(link.Trackers, s.cfg.Node.Trackers()...)
+		return answer(r.Context(), link)
+	})
 }
 
 func (s *Server) node(*http.Request) (any, error) {
@@ -137,8 +151,8 @@ func (s *Server) node(*http.Request) (any, error) {
 		ID:       n.Host().ID().String(),
 		Cluster:  n.Cluster(),
 		Host:     n.HostName(),
-		Addrs:    texts(n.Addrs()),
-		Trackers: texts(s.cfg.Node.Trackers()),
+		Addrs:    Texts(n.Addrs()),
+		Trackers: Texts(n.Trackers()),
 		Data:     s.cfg.Data,
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
@@ -171,27 +185,9 @@ func (s *Server) transfer(r *http.Request) (any, error) {
 	return t.Status(), nil
 }
 
-func (s *Server) stop(r *http.Request) (any, error) {
-	req, err := read[NameRequest](r)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.find(r, req.Name)
-	if err != nil {
-		return nil, err
-	}
-	return struct{}{}, t.Stop()
-}
+func stop(_ *http.Request, t *peer.Transfer, _ NameRequest) (any, error) { return struct{}{}, t.Stop() }
 
-func (s *Server) remove(r *http.Request) (any, error) {
-	req, err := read[NameRequest](r)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.find(r, req.Name)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) remove(_ *http.Request, t *peer.Transfer, req NameRequest) (any, error) {
 	done := Removal{Status: t.Status()}
 	left, err := s.cfg.Node.Remove(t, req.Content)
 	for _, l := range left {
@@ -200,49 +196,11 @@ func (s *Server) remove(r *http.Request) (any, error) {
 	return done, err
 }
 
-func (s *Server) fleet(r *http.Request) (any, error) {
-	link, err := s.readLink(r)
-	if err != nil {
-		return nil, err
-	}
-	return AskFleet(r.Context(), s.cfg.Node.Host(), link)
-}
-
-func (s *Server) topology(r *http.Request) (any, error) {
-	link, err := s.readLink(r)
-	if err != nil {
-		return nil, err
-	}
-	return AskTopology(r.Context(), s.cfg.Node.Host(), link)
-}
-
-// readLink reads a link and adds the trackers of the node.
-func (s *Server) readLink(r *http.Request) (*proto.Link, error) {
-	req, err := read[LinkRequest](r)
-	if err != nil {
-		return nil, err
-	}
-	link, err := proto.ParseLink(req.Link)
-	if err != nil {
-		return nil, err
-	}
-	link.Trackers = append(link.Trackers, s.cfg.Node.Trackers()...)
-	return link, nil
-}
-
-func texts(addrs []ma.Multiaddr) []string {
+// Texts returns addresses as text.
+func Texts(addrs []ma.Multiaddr) []string {
 	out := []string{}
 	for _, a := range addrs {
 		out = append(out, a.String())
 	}
 	return out
-}
-
-// checkAbsolute rejects a relative path, which the daemon and its client would
-// resolve differently.
-func checkAbsolute(path string) error {
-	if filepath.IsAbs(path) {
-		return nil
-	}
-	return &Error{CodeRequest, fmt.Sprintf("the path %q is not absolute", path)}
 }

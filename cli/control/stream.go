@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob/plan"
@@ -34,33 +33,21 @@ type task struct {
 	progress func() Event
 }
 
-// stream returns the handler of a long call. limit bounds its request, in bytes.
-func stream(limit int64, prepare func(*http.Request) (task, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, limit)
-		t, err := prepare(r)
-		if err != nil {
-			reply(func(*http.Request) (any, error) { return nil, err })(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/x-ndjson")
-		follow(r.Context(), t, func(ev Event) {
-			_ = json.NewEncoder(w).Encode(ev) // an error means that the client has left, and ctx ends
-			_ = http.NewResponseController(w).Flush()
-		})
+// stream runs the task and sends its events until it ends.
+func (t task) stream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	send := func(ev Event) {
+		_ = json.NewEncoder(w).Encode(ev) // an error means that the client has left, and the context ends
+		_ = http.NewResponseController(w).Flush()
 	}
-}
-
-// follow runs a task and sends its events until it ends.
-func follow(ctx context.Context, t task, send func(Event)) {
-	type result struct {
-		ev  Event
-		err error
-	}
-	done := make(chan result, 1)
+	done := make(chan Event, 1)
 	go func() {
-		ev, err := t.run(ctx)
-		done <- result{ev, err}
+		ev, err := t.run(r.Context())
+		ev.Done = err == nil
+		if err != nil {
+			ev.Error = newError(err)
+		}
+		done <- ev
 	}()
 	tick := time.NewTicker(eventEvery)
 	defer tick.Stop()
@@ -68,28 +55,20 @@ func follow(ctx context.Context, t task, send func(Event)) {
 		select {
 		case <-tick.C:
 			send(t.progress())
-		case r := <-done:
-			r.ev.Done = r.err == nil
-			if r.err != nil {
-				r.ev.Error = newError(r.err)
-			}
-			send(r.ev)
+		case ev := <-done:
+			send(ev)
 			return
 		}
 	}
 }
 
-func (s *Server) seed(r *http.Request) (task, error) {
-	req, err := read[SeedRequest](r)
-	if err != nil {
-		return task{}, err
-	}
-	if err := checkRequested(r, req.Path); err != nil {
-		return task{}, err
-	}
+func (s *Server) seed(r *http.Request, req SeedRequest) (any, error) {
 	opt, err := s.seedOptions(req)
+	if err == nil {
+		err = checkRequested(r, req.Path)
+	}
 	if err != nil {
-		return task{}, err
+		return nil, err
 	}
 	var p hashProgress
 	var skipped Skipped
@@ -101,7 +80,9 @@ func (s *Server) seed(r *http.Request) (task, error) {
 		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
 			if req.Torrent && len(opt.Announce) == 0 {
-				opt.Announce = s.announceURLs(ctx, opt.Trackers)
+				// Without an answer the link names no tracker for BitTorrent clients, which the command notes.
+				all := slices.Concat(opt.Trackers, s.cfg.Node.Trackers())
+				opt.Announce, _ = askTrackers(s, all, func(c *tracker.Client) ([]string, error) { return c.AnnounceURLs(ctx) })
 			}
 			t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
 			if err == nil {
@@ -120,36 +101,30 @@ func (s *Server) seed(r *http.Request) (task, error) {
 	}, nil
 }
 
-// announceURLs asks the trackers of a link for their announce URLs. Trackers without a valid answer are
-// ignored.
-func (s *Server) announceURLs(ctx context.Context, trackers []ma.Multiaddr) []string {
-	infos, err := libpeer.AddrInfosFromP2pAddrs(slices.Concat(trackers, s.cfg.Node.Trackers())...)
-	if err != nil || len(infos) == 0 {
-		return nil
-	}
-	client := tracker.NewClient(s.cfg.Node.Host(), infos, tracker.ClientConfig{})
-	defer client.Close()
-	urls, err := client.AnnounceURLs(ctx)
-	if err != nil {
-		return nil // the seed says that its link names no tracker for BitTorrent clients
-	}
-	return urls
-}
-
 // seedOptions checks a request. Its errors have [CodeRequest].
 func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) {
+	defer func() {
+		if err != nil {
+			err = &Error{CodeRequest, err.Error()}
+		}
+	}()
 	opt = req.SeedOptions
 	opt.TorrentPeers, opt.Announce = s.cfg.BTPeers, nil
-	opt.Strategy, err = proto.ParseStrategy(req.Strategy)
-	if err != nil {
-		return opt, &Error{CodeRequest, err.Error()}
+	if opt.Strategy, err = proto.ParseStrategy(req.Strategy); err != nil {
+		return opt, err
 	}
-	if opt.Plan, err = readPlan(req.Plan); err != nil {
-		return opt, &Error{CodeRequest, err.Error()}
+	if req.Plan != nil {
+		document, err := proto.DecodePlan(proto.PlanCID(req.Plan), req.Plan)
+		if err != nil {
+			return opt, err
+		}
+		if opt.Plan, err = plan.Read(document); err != nil {
+			return opt, err
+		}
 	}
 	for _, url := range slices.Concat(req.Announce, s.cfg.BTTrackers) {
 		if err := proto.CheckAnnounce(url); err != nil {
-			return opt, &Error{CodeRequest, err.Error()}
+			return opt, err
 		}
 		if !slices.Contains(opt.Announce, url) {
 			opt.Announce = append(opt.Announce, url)
@@ -158,23 +133,11 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 	for _, text := range req.Trackers {
 		a, err := ma.NewMultiaddr(text)
 		if err != nil {
-			return opt, &Error{CodeRequest, err.Error()}
+			return opt, err
 		}
 		opt.Trackers = append(opt.Trackers, a)
 	}
 	return opt, nil
-}
-
-// readPlan returns the plan that is encoded in a request, nil if there is none.
-func readPlan(b []byte) (*plan.Plan, error) {
-	if b == nil {
-		return nil, nil
-	}
-	document, err := proto.DecodePlan(proto.PlanCID(b), b)
-	if err != nil {
-		return nil, err
-	}
-	return plan.Read(document)
 }
 
 // hashProgress is the progress of hashing, in bytes.
@@ -187,6 +150,48 @@ func (p *hashProgress) set(done, total int64) {
 
 func (p *hashProgress) event() Event { return Event{Hashed: p.done.Load(), Total: p.total.Load()} }
 
+func (s *Server) verify(_ *http.Request, t *peer.Transfer, req NameRequest) (any, error) {
+	var p hashProgress
+	var found atomic.Pointer[peer.Verification]
+	return task{
+		progress: func() Event {
+			if v := found.Load(); v != nil {
+				st := t.Progress()
+				return Event{Verification: v, Status: &st}
+			}
+			return p.event()
+		},
+		run: func(ctx context.Context) (Event, error) {
+			v, err := t.Verify(ctx, p.set)
+			if err == nil && req.Repair && v.Unreadable.Count == 0 {
+				found.Store(v)
+				if err = s.repair(ctx, t); err == nil {
+					repaired := *v
+					repaired.Left, err = t.Differences(ctx)
+					v = &repaired
+				}
+			}
+			st := t.Status()
+			return Event{Verification: v, Status: &st}, err
+		},
+	}, nil
+}
+
+// repair waits until the content is complete. A seed is never written to.
+func (s *Server) repair(ctx context.Context, t *peer.Transfer) error {
+	st := t.Progress()
+	if st.Seed {
+		return nil
+	}
+	if _, err := s.cfg.Node.Get(t.Link(), st.Root, peer.GetOptions{User: t.User()}); err != nil { // it may be stopped
+		return err
+	}
+	if err := t.Wait(ctx); err != nil {
+		return err
+	}
+	return t.Flush(ctx)
+}
+
 // errNoTorrent and errTorrentLater report that a node has no info dictionary of the content.
 var (
 	errNoTorrent    = errors.New("the content was not seeded for BitTorrent clients: seed it again with --torrent")
@@ -197,15 +202,7 @@ var (
 const torrentWait = 5 * time.Second
 
 // export replies with a single event, which older clients read as the only one of a stream.
-func (s *Server) export(r *http.Request) (any, error) {
-	req, err := read[ExportRequest](r)
-	if err != nil {
-		return nil, err
-	}
-	t, err := s.find(r, req.Name)
-	if err != nil {
-		return nil, err
-	}
+func export(r *http.Request, t *peer.Transfer, _ NameRequest) (any, error) {
 	if t.InfoHash().IsZero() {
 		return nil, errNoTorrent
 	}
@@ -218,22 +215,18 @@ func (s *Server) export(r *http.Request) (any, error) {
 	return Event{Status: &st, Torrent: t.Torrent(), Done: true}, nil
 }
 
-func (s *Server) get(r *http.Request) (task, error) {
-	req, err := read[GetRequest](r)
-	if err == nil {
-		err = checkRequested(r, req.Path)
-	}
-	if err != nil {
-		return task{}, err
+func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
+	if err := checkRequested(r, req.Path); err != nil {
+		return nil, err
 	}
 	link, err := proto.ParseLink(req.Link)
 	if err != nil {
-		return task{}, err
+		return nil, err
 	}
 	req.User = caller(r)
 	t, err := s.cfg.Node.Get(link, req.Path, req.GetOptions)
 	if err != nil {
-		return task{}, err
+		return nil, err
 	}
 	return task{
 		progress: func() Event {
@@ -248,11 +241,7 @@ func (s *Server) get(r *http.Request) (task, error) {
 	}, nil
 }
 
-func (s *Server) describe(r *http.Request) (task, error) {
-	link, err := s.readLink(r)
-	if err != nil {
-		return task{}, err
-	}
+func (s *Server) describe(_ context.Context, link *proto.Link) (any, error) {
 	var waiting atomic.Value
 	waiting.Store("")
 	return task{

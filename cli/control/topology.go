@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/host"
-
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -38,7 +36,18 @@ type TopologyLink struct {
 	Lost     uint64 `json:"lost"`
 }
 
-func newTopology(t *proto.Topology) *Topology {
+// topology answers with the measurements of the nodes of a swarm.
+func (s *Server) topology(ctx context.Context, link *proto.Link) (any, error) {
+	t, err := askAboutSwarm(ctx, s, link, (*tracker.Client).Topology)
+	switch remoteCode(err) {
+	case proto.CodeUnknownSwarm:
+		return nil, errors.New("the trackers know no node with this content: ask while the nodes fetch or serve it")
+	case proto.CodeProtocol:
+		return nil, errors.New("the trackers of the link are of a version that does not measure links: update them")
+	}
+	if err != nil {
+		return nil, err
+	}
 	out := &Topology{Hosts: []TopologyHost{}, Links: []TopologyLink{}}
 	for _, h := range t.Hosts {
 		out.Hosts = append(out.Hosts, TopologyHost{h.Name, h.Cluster})
@@ -49,21 +58,5 @@ func newTopology(t *proto.Topology) *Topology {
 			Segments: l.Sent, Lost: l.Lost,
 		})
 	}
-	return out
-}
-
-// AskTopology asks the trackers of a link, over h, for the measurements of its swarm. It fails with
-// [ErrNoTracker] when the link names none.
-func AskTopology(ctx context.Context, h host.Host, link *proto.Link) (*Topology, error) {
-	t, err := askTrackers(ctx, h, link, (*tracker.Client).Topology)
-	var remote *proto.RemoteError
-	switch {
-	case errors.As(err, &remote) && remote.Code == proto.CodeUnknownSwarm:
-		return nil, errors.New("the trackers know no node with this content: ask while the nodes fetch or serve it")
-	case errors.As(err, &remote) && remote.Code == proto.CodeProtocol:
-		return nil, errors.New("the trackers of the link are of a version that does not measure links: update them")
-	case err != nil:
-		return nil, err
-	}
-	return newTopology(t), nil
+	return out, nil
 }

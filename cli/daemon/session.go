@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"time"
 
-	ma "github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
-	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -72,47 +69,71 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 	return s, err
 }
 
-// DialOrRunTemporary connects to the daemon of the data directory. When there is
-// none, and c is a link, it runs a node in a temporary directory: one in the data
-// directory would resume the transfers there.
-func DialOrRunTemporary(ctx context.Context, a *command.App, c command.Content, n *NetworkFlags) (*Session, error) {
+// DialOrRunTemporary connects to the daemon of the data directory, and completes the link of c, which may be empty. When
+// there is no daemon, and c has a link, it runs a node in a temporary directory: one in the data directory would resume
+// the transfers there.
+func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content, n *NetworkFlags) (*Session, error) {
 	client, err := a.Dial(ctx)
 	var none *control.NoDaemonError
 	switch {
-	case err == nil:
-		return &Session{Client: client}, nil
-	case !errors.As(err, &none) || c.Link == nil:
+	case errors.As(err, &none) && c.Link != nil:
+		if _, err := n.Config(); err != nil {
+			return nil, err
+		}
+		return runTemporary(ctx, a, &Flags{Cluster: "default", Listen: []string{Loopback().String()}, network: *n})
+	case err != nil:
 		return nil, err
+	case c.Name != "" && c.Link == nil:
+		st, err := client.Transfer(ctx, c.Name)
+		if err == nil {
+			c.Link, err = proto.ParseLink(st.Link)
+		}
+		if err != nil {
+			client.Close()
+			return nil, err
+		}
 	}
-	network, err := n.Config()
-	if err != nil {
-		return nil, err
+	return &Session{Client: client}, nil
+}
+
+// OwnSession connects to the daemon of the data directory if it is this user's own, and accepts allows it. Otherwise
+// it runs a node in a temporary directory: files that another user's daemon writes are not this user's.
+func OwnSession(ctx context.Context, a *command.App, n *Flags, accepts func(*control.Client) bool) (*Session, error) {
+	c, err := a.Dial(ctx)
+	if err == nil && c.Info.UID == os.Getuid() && accepts(c) {
+		return &Session{Client: c}, nil
 	}
+	if err == nil {
+		c.Close()
+	}
+	n.Cluster, n.Listen = defaultCluster(a.Env), []string{"/ip4/0.0.0.0/tcp/0"}
+	return runTemporary(ctx, a, n)
+}
+
+// runTemporary runs a daemon within the command, in a temporary directory. A certificate is for the key of the data
+// directory, which is copied.
+func runTemporary(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
 	dir, err := os.MkdirTemp("", "mob-")
 	if err != nil {
 		return nil, err
 	}
-	cluster := certifiedCluster(network)
-	if cluster != "" { // for the key of the data directory
-		if err := lendKey(a, dir); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
+	var s *Session
+	if n.network.certificate != "" {
+		var data string
+		if data, err = command.DataDir(a.Data); err == nil {
+			err = datadir.CopyKey(data, dir)
 		}
 	}
-	s, err := runSession(ctx, Config{Config: peer.Config{Cluster: cmp.Or(cluster, "default"), Network: network, Data: dir, Listen: []ma.Multiaddr{Loopback()}, Log: slog.New(slog.DiscardHandler)}})
+	if err == nil {
+		own := *a
+		own.Data = dir
+		s, err = DialOrRun(ctx, &own, n)
+	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	s.dir = dir
 	return s, nil
-}
-
-// lendKey copies the key of the data directory to a temporary one.
-func lendKey(a *command.App, dir string) error {
-	data, err := command.DataDir(a.Data)
-	if err != nil {
-		return err
-	}
-	return datadir.CopyKey(data, dir)
 }
 
 // runSession runs a daemon within the command and connects to it.
@@ -186,29 +207,4 @@ func Cleanup(ctx context.Context, f func(context.Context) error) error {
 		return fmt.Errorf("cleanup: %w", err)
 	}
 	return nil
-}
-
-// OwnSession connects to the daemon of the data directory if it is this user's own, and accepts allows it. Otherwise
-// it runs a node in a temporary directory: files that another user's daemon writes are not this user's.
-func OwnSession(ctx context.Context, a *command.App, n *Flags, accepts func(*control.Client) bool) (*Session, error) {
-	c, err := a.Dial(ctx)
-	if err == nil && c.Info.UID == os.Getuid() && accepts(c) {
-		return &Session{Client: c}, nil
-	}
-	if err == nil {
-		c.Close()
-	}
-	dir, err := os.MkdirTemp("", "mob-")
-	if err != nil {
-		return nil, err
-	}
-	own := *a
-	own.Data = dir
-	n.Cluster, n.Listen = defaultCluster(a.Env), []string{"/ip4/0.0.0.0/tcp/0"}
-	s, err := DialOrRun(ctx, &own, n)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	s.dir = dir
-	return s, nil
 }

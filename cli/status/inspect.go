@@ -68,14 +68,9 @@ func (f *inspectFlags) run(ctx context.Context, a *command.App, args []string) e
 			return showManifest(a, &proto.Link{Manifest: id}, m)
 		}
 	}
-	s, err := daemon.DialOrRunTemporary(ctx, a, c, &f.network)
+	s, err := daemon.DialOrRunTemporary(ctx, a, &c, &f.network)
 	if err != nil {
 		return err
-	}
-	if c.Link == nil {
-		if err := c.Find(ctx, s.Client); err != nil {
-			return errors.Join(err, s.Close())
-		}
 	}
 	m, info, err := describe(ctx, a, s.Client, c.Link, f.timeout)
 	err = errors.Join(err, s.Close())

@@ -16,9 +16,9 @@ import (
 
 // report is the output of status.
 type report struct {
-	Node      *control.Info  `json:"node,omitempty"`
-	Transfers []peer.Status  `json:"transfers"`
-	Fleet     *control.Fleet `json:"fleet,omitempty"`
+	Node      *control.Info `json:"node,omitempty"`
+	Transfers []peer.Status `json:"transfers"`
+	Fleet     *proto.Scrape `json:"fleet,omitempty"`
 	// Limits are the limits of the node, nil if the daemon does not support them.
 	Limits *control.Limits `json:"limits,omitempty"`
 	// FleetError is the reason why there is no Fleet.
@@ -301,14 +301,16 @@ func (r report) fleetLines() []string {
 	if len(r.Fleet.Clusters) == 0 {
 		return []string{"fleet: the trackers know no node with this content"}
 	}
-	pieces := 0
+	pieces, whole, nodes := 0, 0, 0
 	for _, st := range r.Transfers {
 		pieces = st.Pieces
 	}
-	out := []string{fmt.Sprintf("fleet: %d of %s complete", r.Fleet.Whole(), term.Plural(r.Fleet.Nodes(), "node"))}
+	out := []string{""}
 	for _, c := range r.Fleet.Clusters {
+		whole, nodes = whole+int(c.Whole), nodes+int(c.Nodes)
 		out = append(out, "  "+command.ClusterLine(c, pieces))
 	}
+	out[0] = fmt.Sprintf("fleet: %d of %s complete", whole, term.Plural(nodes, "node"))
 	return out
 }
 

@@ -2,26 +2,18 @@ package status
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-	libhost "github.com/libp2p/go-libp2p/core/host"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/daemon"
-	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/transport"
-	"github.com/mobgrid/mob/proto"
 )
 
 const statusHelp = `Shows the transfers of this node: rates and bytes over WAN and LAN, the reason why a
@@ -56,12 +48,22 @@ func (f *statusFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.watch, "watch", "w", false, "repeat until Ctrl-C")
 }
 
-func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) error {
-	ask, end, err := newReporter(ctx, a, args, &f.network)
+func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
+	var c command.Content
+	if len(args) > 0 {
+		if c, err = a.ParseContent(args[0]); err != nil {
+			return err
+		}
+	}
+	s, err := daemon.DialOrRunTemporary(ctx, a, &c, &f.network)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer func() { err = errors.Join(err, s.Close()) }()
+	ask := func() (report, error) { return reportOne(ctx, s, c) }
+	if len(args) == 0 {
+		ask = func() (report, error) { return reportAll(ctx, s.Client) }
+	}
 	if f.watch {
 		return watch(ctx, a, ask)
 	}
@@ -75,31 +77,6 @@ func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) er
 	})
 }
 
-// newReporter returns a function that makes a report. end releases what it needs.
-func newReporter(
-	ctx context.Context, a *command.App, given []string, n *daemon.NetworkFlags,
-) (ask func() (report, error), end func(), err error) {
-	var c command.Content
-	if len(given) > 0 {
-		c, err = a.ParseContent(given[0])
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	s, err := a.Dial(ctx)
-	var none *control.NoDaemonError
-	if errors.As(err, &none) && c.Link != nil {
-		return newTrackerReporter(ctx, a, c.Link, n)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(given) == 0 {
-		return func() (report, error) { return reportAll(ctx, s) }, s.Close, nil
-	}
-	return func() (report, error) { return reportOne(ctx, s, &c) }, s.Close, nil
-}
-
 // reportAll reports all transfers of the node.
 func reportAll(ctx context.Context, s *control.Client) (report, error) {
 	list, err := s.Transfers(ctx)
@@ -110,75 +87,28 @@ func reportAll(ctx context.Context, s *control.Client) (report, error) {
 	return r, err
 }
 
-// reportOne reports a single transfer, also of content that this node does not have.
-func reportOne(ctx context.Context, s *control.Client, c *command.Content) (report, error) {
-	r := report{Node: &s.Info, Transfers: []peer.Status{}, detailed: true}
+// reportOne reports a single transfer, also of content that this node does not have. A node that the command runs only
+// asks the trackers.
+func reportOne(ctx context.Context, s *daemon.Session, c command.Content) (report, error) {
+	r := report{Transfers: []peer.Status{}, detailed: true}
+	if s.Own == nil {
+		r.Node = &s.Info
+	}
 	st, err := s.Transfer(ctx, c.Name)
 	switch {
 	case err == nil:
 		r.Transfers = append(r.Transfers, st)
-		if c.Link == nil {
-			c.Link, err = proto.ParseLink(st.Link)
-		}
-	case errors.Is(err, peer.ErrUnknownTransfer) && c.Link != nil:
-		err = nil
-	}
-	if err != nil {
+	case !errors.Is(err, peer.ErrUnknownTransfer):
 		return r, err
 	}
-	r.Fleet, err = s.Fleet(ctx, c.Link)
-	if err != nil {
-		r.Fleet, r.FleetError = nil, err.Error()
+	fleet, err := s.Fleet(ctx, c.Link)
+	switch {
+	case err == nil:
+		r.Fleet = &fleet
+	case s.Own != nil:
+		return r, err
+	default:
+		r.FleetError = err.Error()
 	}
 	return r, ctx.Err()
-}
-
-// newTrackerReporter is newReporter without a daemon: it asks the trackers of a link.
-func newTrackerReporter(
-	ctx context.Context, a *command.App, link *proto.Link, n *daemon.NetworkFlags,
-) (ask func() (report, error), end func(), err error) {
-	if len(link.Trackers) == 0 {
-		return nil, nil, control.ErrNoTracker
-	}
-	h, err := newClientHost(a, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	ask = func() (report, error) {
-		f, err := control.AskFleet(ctx, h, link)
-		return report{Transfers: []peer.Status{}, Fleet: f, detailed: true}, err
-	}
-	return ask, func() { h.Close() }, nil
-}
-
-// newClientHost returns a host that listens nowhere. It has a new identity, or with a certificate
-// the identity of the data directory.
-func newClientHost(a *command.App, n *daemon.NetworkFlags) (libhost.Host, error) {
-	cfg, err := n.Config()
-	if err != nil {
-		return nil, err
-	}
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil || cfg == nil {
-		return transport.NewHost(key, nil, nil, nil)
-	}
-	cfg.Cluster = "default"
-	if cfg.Grant != nil {
-		dir, err := command.DataDir(a.Data)
-		if err != nil {
-			return nil, err
-		}
-		if key, err = datadir.LoadKey(dir); err != nil {
-			return nil, err
-		}
-		cfg.Cluster = cfg.Grant.Certificate.Cluster
-	}
-	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
-		return nil, err
-	}
-	m, err := membership.New(*cfg)
-	if err != nil {
-		return nil, err
-	}
-	return transport.NewHost(key, nil, nil, &transport.Membership{Member: m})
 }

@@ -39,42 +39,23 @@ func newTopology(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
 		Use: "topology LINK|ID|PATH", Short: "Print the measured links of a swarm", Long: topologyHelp, Example: topologyExample,
 		Args: command.Args(1, "LINK|ID|PATH"), Flags: network.Add, JSON: true,
-		Run: func(ctx context.Context, a *command.App, args []string) error {
+		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
 			c, err := a.ParseContent(args[0])
 			if err != nil {
 				return err
 			}
-			t, err := askTopology(ctx, a, &c, &network)
+			s, err := daemon.DialOrRunTemporary(ctx, a, &c, &network)
 			if err != nil {
 				return err
 			}
-			return a.Print(t, func(w io.Writer) error { return writeTopology(w, t) })
+			defer func() { err = errors.Join(err, s.Close()) }()
+			t, err := s.Topology(ctx, c.Link)
+			if err != nil {
+				return err
+			}
+			return a.Print(t, func(w io.Writer) error { return writeTopology(w, &t) })
 		},
 	})
-}
-
-// askTopology asks the trackers of the content, through the daemon if there is one.
-func askTopology(ctx context.Context, a *command.App, c *command.Content, n *daemon.NetworkFlags) (*control.Topology, error) {
-	s, err := a.Dial(ctx)
-	var none *control.NoDaemonError
-	if errors.As(err, &none) && c.Link != nil {
-		h, err := newClientHost(a, n)
-		if err != nil {
-			return nil, err
-		}
-		defer h.Close()
-		return control.AskTopology(ctx, h, c.Link)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	if c.Link == nil {
-		if err := c.Find(ctx, s); err != nil {
-			return nil, err
-		}
-	}
-	return s.Topology(ctx, c.Link)
 }
 
 // topologyPair is the link between two clusters, both ways.

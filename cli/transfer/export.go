@@ -66,13 +66,7 @@ func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) er
 		return err
 	}
 	defer s.Close()
-	if c.Link == nil {
-		if err := c.Find(ctx, s); err != nil {
-			return err
-		}
-	}
-	id := c.Link.Keys()[0].String()
-	known, err := s.Transfer(ctx, id)
+	known, err := s.Transfer(ctx, c.Name)
 	if err != nil {
 		return err
 	}
@@ -81,7 +75,7 @@ func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) er
 	if err := out.check(a.Env, name); err != nil {
 		return err
 	}
-	t, st, err := exportTorrent(ctx, s, id)
+	t, st, err := exportTorrent(ctx, s, known.ID)
 	if err != nil {
 		return err
 	}
@@ -90,7 +84,7 @@ func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) er
 
 // exportTorrent returns the torrent of the content, and its status.
 func exportTorrent(ctx context.Context, s *control.Client, id string) (*metainfo.Torrent, peer.Status, error) {
-	info, st, err := s.Export(ctx, control.ExportRequest{Name: id})
+	info, st, err := s.Export(ctx, id)
 	if err != nil {
 		return nil, st, err
 	}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 // TestStandstill shows a transfer that moves for 30 s, stands still, and moves again. With quiet and without, a line
@@ -88,7 +88,7 @@ func TestWaitsFor(t *testing.T) {
 		{"away", with(func(st *peer.Status) { st.Phase, st.Waiting = peer.Checking, "x: put it back" }), "waiting for x: put it back", ""},
 		{"hashing", hashFrame{"x", 5e6, 1e7, time.Second}, "5.0 MB of 10 MB hashed", "does the disk answer"},
 		{"listing", hashFrame{"x", 0, 0, time.Second}, "looking at the files", "does the disk answer"},
-		{"other nodes", waitFrame{peer.Status{SwarmStatus: peer.SwarmStatus{WholeNodes: 1}}, 2, &control.Fleet{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
+		{"other nodes", waitFrame{peer.Status{SwarmStatus: peer.SwarmStatus{WholeNodes: 1}}, 2, proto.Scrape{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
 		{"job", sbcastFrame{5e6, 1, 0, 3}, "1 of 3 nodes done, 0 failed, 5.0 MB sent", "do the nodes run the job"},
 	} {
 		what, remedy := c.m.Waiting()

@@ -70,7 +70,7 @@ func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	v, st, err := hashAgain(ctx, a, s, control.VerifyRequest{Name: c.Name, Repair: f.repair}, f.quiet)
+	v, st, err := hashAgain(ctx, a, s, c.Name, f.repair, f.quiet)
 	if err != nil {
 		return err
 	}
@@ -80,19 +80,19 @@ func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (e
 }
 
 // hashAgain has the daemon verify the files, and shows the progress.
-func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, req control.VerifyRequest, quiet bool) (
+func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, name string, repair, quiet bool) (
 	*peer.Verification, peer.Status, error,
 ) {
 	p := a.Screen(quiet)
 	defer p.Clear()
 	began := time.Now()
-	return s.Verify(ctx, req, func(ev control.Event) {
+	return s.Verify(ctx, name, repair, func(ev control.Event) {
 		switch {
 		case ev.Done:
 		case ev.Status != nil:
 			p.Show(getFrame{*ev.Status})
 		default:
-			p.Show(hashFrame{filepath.Base(req.Name), ev.Hashed, ev.Total, time.Since(began)})
+			p.Show(hashFrame{filepath.Base(name), ev.Hashed, ev.Total, time.Since(began)})
 		}
 	})
 }

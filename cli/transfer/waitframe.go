@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -59,7 +58,7 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 type waitFrame struct {
 	st    peer.Status
 	want  int
-	fleet *control.Fleet
+	fleet proto.Scrape
 	err   error // of the query
 }
 
@@ -94,7 +93,7 @@ func (f waitFrame) Position() any {
 	missing := uint64(0)
 	if f.err == nil {
 		for _, c := range f.fleet.Clusters {
-			missing += uint64(c.Missing)
+			missing += c.Missing
 		}
 	}
 	return [...]uint64{uint64(f.st.WholeNodes), missing, uint64(f.st.Traffic.WANOut + f.st.Traffic.LANOut)}
