@@ -146,34 +146,17 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 	if p.link != nil {
 		active = p.activeOver()
 	}
-	if !p.pipe.Arrived(s.now, sp, active) {
-		s.onCanceled(sp)
+	f := s.fetches[int(sp.Piece)]
+	if p.pipe.Arrived(s.now, sp, active) {
+		s.wakeSharing(p)
+	} else if f == nil || !f.Fits(sp) { // its request was canceled
 		return
 	}
-	s.wakeSharing(p)
-	f := s.fetches[int(sp.Piece)]
-	f.Add(sp)
-	if f.helper != nil {
-		s.cancelSpan(f, sp, p)
-	}
-}
-
-// onCanceled records a block that arrived after its request was canceled.
-func (s *State) onCanceled(sp proto.Span) {
-	f := s.fetches[int(sp.Piece)]
-	if f == nil || !f.Fits(sp) || f.Add(sp) == 0 {
+	if f.Add(sp) == 0 {
 		return
 	}
-	s.cancelSpan(f, sp, nil)
-}
-
-// cancelSpan cancels the requests for a span that has arrived, but of the peer that sent it.
-func (s *State) cancelSpan(f *fetch, sp proto.Span, sender *peer) {
-	for _, p := range []*peer{f.peer, f.helper} {
-		if p == nil || p == sender {
-			continue
-		}
-		if p.pipe.Cancel(sp) {
+	for _, p := range []*peer{f.peer, f.helper} { // which it may be requested of too
+		if p != nil && p.pipe.Cancel(sp) {
 			s.wakeSharing(p)
 			s.send(p, &proto.Cancel{Span: sp})
 		}
