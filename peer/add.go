@@ -29,9 +29,14 @@ type addition struct {
 // add begins a transfer, or resumes the one of the same content.
 func (n *Node) add(a addition) (*Transfer, error) {
 	for {
-		t, fresh, err := n.reserve(a)
+		t := newTransfer(n, a.record.Link.Keys()[0], a.record)
+		known, err := n.transfers.add(t, a.place)
 		if err != nil {
 			return nil, err
+		}
+		fresh := known == nil
+		if !fresh {
+			t = known
 		}
 		removed, err := t.addOnce(a, fresh)
 		if err != nil {
@@ -51,10 +56,10 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 		return false, err
 	}
 	defer done()
-	if t.removed {
+	if !t.node.transfers.has(t) {
 		return true, nil
 	}
-	if t.joined != nil {
+	if t.dir == "" {
 		return false, errJoined
 	}
 	t.use()()
@@ -64,45 +69,18 @@ func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
 	created, err := t.add(a, fresh)
 	if err != nil && fresh {
 		if created {
-			err = errors.Join(err, os.RemoveAll(t.node.transferDir(t.ID)))
+			err = errors.Join(err, os.RemoveAll(t.dir))
 		}
-		t.forget()
+		t.node.transfers.remove(t)
 		t.giveUp(err)
 	}
 	return false, err
 }
 
-// reserve returns the transfer of a content. If there is none, it creates one that has not
-// started.
-func (n *Node) reserve(a addition) (t *Transfer, fresh bool, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	keys := a.record.Link.Keys()
-	if t := n.find(keys); t != nil {
-		return t, false, nil
-	}
-	if err := n.conflict(a.place, a.record, nil); err != nil {
-		return nil, false, err
-	}
-	t = newTransfer(n, keys[0], a.record)
-	t.spot.set(a.place)
-	n.transfers[t.ID] = t
-	return t, true, nil
-}
-
-// forget removes the transfer from the node. The caller has the operation lock.
-func (t *Transfer) forget() {
-	t.removed = true
-	t.node.mu.Lock()
-	defer t.node.mu.Unlock()
-	delete(t.node.transfers, t.ID)
-}
-
 // add writes what is known of the transfer, and starts it. It reports whether it created the
 // transfer's folder. The caller has the operation lock.
 func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
-	dir := t.node.transferDir(t.ID)
-	err = os.Mkdir(dir, 0o700)
+	err = os.Mkdir(t.dir, 0o700)
 	if created = err == nil; err != nil && !errors.Is(err, os.ErrExist) {
 		return false, err
 	}
@@ -110,7 +88,7 @@ func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 		if b == nil {
 			continue
 		}
-		if err := datadir.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+		if err := datadir.WriteFile(filepath.Join(t.dir, name), b, 0o600); err != nil {
 			return created, err
 		}
 	}
@@ -222,17 +200,14 @@ func (t *Transfer) resumeSeed(a addition, same, intact bool) error {
 
 // seedStore replaces the journal by one of the files that were just hashed, unless they changed since.
 func (t *Transfer) seedStore(a addition) error {
-	t.node.mu.Lock()
-	err := t.node.conflict(a.place, a.record, t)
-	t.node.mu.Unlock()
-	if err != nil {
+	if err := t.node.transfers.checkApart(a.place, a.record, t); err != nil {
 		return err
 	}
 	d := t.Description()
 	if err := d.Load(); d.Manifest() == nil {
 		return errors.Join(errors.New("the manifest is not here"), err)
 	}
-	st, err := store.Seed(t.node.transferDir(t.ID), a.record.Root, d.Manifest(), t.filesOf(a.record))
+	st, err := store.Seed(t.dir, a.record.Root, d.Manifest(), t.filesOf(a.record))
 	if err != nil {
 		return err
 	}
@@ -290,12 +265,12 @@ func (n *Node) missing(path string) bool {
 
 // move gives a transfer that has created nothing yet the root of a record, which is at a place.
 func (t *Transfer) move(r metadata.Record, p vfs.Place) error {
-	t.node.mu.Lock()
-	defer t.node.mu.Unlock()
+	t.node.transfers.mu.Lock()
+	defer t.node.transfers.mu.Unlock()
 	if t.record().Root == r.Root {
 		return nil
 	}
-	if err := t.node.conflict(p, r, t); err != nil {
+	if err := t.node.transfers.conflict(p, r, t); err != nil {
 		return err
 	}
 	t.spot.set(p)

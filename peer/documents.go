@@ -1,43 +1,64 @@
 package peer
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/ipfs/go-cid"
+	libhost "github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/proto"
 )
 
-// manifestWait is how long the request for a manifest that this node is still seeking waits.
+// manifestWait bounds the wait of a request for a manifest that this node is still seeking.
 const manifestWait = 2 * time.Second
 
-// manifestFor returns the encoded manifest of a content for another node. While this node seeks
-// the manifest, the other waits: of members of a cluster that begin together, few then fetch it
-// over the WAN. Only nodes with a greater id wait, so that no two wait for each other.
-func (n *Node) manifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	if t, err := n.runningTransfer(key); err == nil && from > n.host.ID() && !t.Description().Plain() {
+// documents serves the manifests, info dictionaries and plans of running transfers.
+type documents struct {
+	transfers *registry
+	self      libpeer.ID
+}
+
+// serve serves the documents until ctx ends.
+func (d documents) serve(ctx context.Context, h libhost.Host) {
+	server := metadata.NewServer()
+	for id, find := range map[protocol.ID]func(from libpeer.ID, key []byte) ([]byte, error){
+		proto.ManifestProtocol: func(from libpeer.ID, key []byte) ([]byte, error) { return d.manifest(ctx, from, key) },
+		proto.TorrentProtocol:  func(_ libpeer.ID, key []byte) ([]byte, error) { return d.torrent(key) },
+		proto.PlanProtocol:     func(_ libpeer.ID, key []byte) ([]byte, error) { return d.plan(key) },
+	} {
+		h.SetStreamHandler(id, func(s network.Stream) {
+			server.Serve(s, func(key []byte) ([]byte, error) { return find(s.Conn().RemotePeer(), key) })
+		})
+	}
+}
+
+// manifest returns the encoded manifest of a content for another node. If this node is still seeking the
+// manifest, nodes with a greater id wait for it: of members of a cluster that start together, few then fetch it
+// over the WAN, and no two wait for each other.
+func (d documents) manifest(ctx context.Context, from libpeer.ID, key []byte) ([]byte, error) {
+	t, err := d.running(key)
+	if err != nil {
+		return nil, err
+	}
+	if from > d.self && !t.Description().Plain() {
 		select {
 		case <-t.Description().Known():
 		case <-time.After(manifestWait):
-		case <-n.ctx.Done():
+		case <-ctx.Done():
 		}
-	}
-	return n.manifestBytes(key)
-}
-
-// manifestBytes returns the encoded manifest of a content.
-func (n *Node) manifestBytes(key []byte) ([]byte, error) {
-	t, err := n.runningTransfer(key)
-	if err != nil {
-		return nil, err
 	}
 	return t.Description().EncodedManifest()
 }
 
-// torrentBytes returns the info dictionary of a content.
-func (n *Node) torrentBytes(key []byte) ([]byte, error) {
-	t, err := n.runningTransfer(key)
+// torrent returns the info dictionary of a content.
+func (d documents) torrent(key []byte) ([]byte, error) {
+	t, err := d.running(key)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +68,23 @@ func (n *Node) torrentBytes(key []byte) ([]byte, error) {
 	return nil, metadata.ErrNotOffered
 }
 
-// runningTransfer returns the transfer of a content, and fails if none runs.
-func (n *Node) runningTransfer(key []byte) (*Transfer, error) {
-	t := n.byKey(key)
+// plan returns the encoded plan with a content id.
+func (d documents) plan(key []byte) ([]byte, error) {
+	id, err := cid.Cast(key)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range d.transfers.all() {
+		if t.running() && t.Link().Plan.Equals(id) {
+			return t.Description().EncodedPlan()
+		}
+	}
+	return nil, fmt.Errorf("no running transfer with the plan %s", id)
+}
+
+// running returns the transfer of a content, and fails if it does not run.
+func (d documents) running(key []byte) (*Transfer, error) {
+	t := d.transfers.byKey(key)
 	if t == nil || !t.running() {
 		return nil, fmt.Errorf("no running transfer of %x", key)
 	}

@@ -29,23 +29,23 @@ func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 
 // ManifestFor returns the encoded manifest of a content for another node, which may have to wait.
 func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	return n.manifestFor(from, key)
+	return n.documents.manifest(n.ctx, from, key)
 }
 
 // ManifestBytes returns the encoded manifest of a content.
-func (n *Node) ManifestBytes(key []byte) ([]byte, error) { return n.manifestBytes(key) }
+func (n *Node) ManifestBytes(key []byte) ([]byte, error) { return n.ManifestFor(n.host.ID(), key) }
 
 // Dir returns the folder of a transfer's state.
-func (t *Transfer) Dir() string { return t.node.transferDir(t.ID) }
+func (t *Transfer) Dir() string { return t.dir }
 
 // Node returns the node of a transfer.
 func (t *Transfer) Node() *Node { return t.node }
 
 // EndAll ends the contents of a node that end at a time.
-func EndAll(n *Node, now time.Time) { n.endAll(now) }
+func EndAll(n *Node, now time.Time) { n.keeper.endAll(now) }
 
 // EveryMinute does what a node does every minute.
-func EveryMinute(n *Node) { n.everyMinute(time.Now()) }
+func EveryMinute(n *Node) { n.keeper.everyMinute(time.Now()) }
 
 // WithFiles has a node open files on a file system.
 func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.files = store.NewFilesOn(fsys, 64) } }

@@ -74,8 +74,8 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if err != nil {
 		return nil, err
 	}
-	if n.lookup(link.Keys()) == nil { // what the store would report later, once the manifest is known
-		if err := n.checkApart(place, record, nil); err != nil {
+	if n.transfers.find(link.Keys()...) == nil { // what the store would report later, once the manifest is known
+		if err := n.transfers.checkApart(place, record, nil); err != nil {
 			return nil, err
 		}
 		if err := n.checkFree(root, opt.Reuse, opt.User); err != nil {

@@ -1,12 +1,14 @@
 package peer
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
@@ -52,40 +54,32 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	}
 	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()})
 	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
-	t.joined = &joined{verifier, st, make(chan *swarm.Swarm, 1)}
+	started := make(chan *swarm.Swarm, 1)
+	t.dir, t.run = "", func(ctx context.Context) (why, lost error) {
+		finder, closeFinder := t.finder()
+		defer closeFinder()
+		return t.runSwarm(ctx, content{verifier: verifier, store: st, started: started}, finder, nil)
+	}
 	t.mu.desc = metadata.NewGrowing(t.ID, verifier.Manifest())
 	done, err := t.operate()
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	n.mu.Lock()
-	known := n.find(link.Keys())
-	if known == nil {
-		n.transfers[t.ID] = t
-	}
-	n.mu.Unlock()
-	if known != nil {
-		return nil, errors.New("the node has a transfer of this content already")
+	if known, err := n.transfers.add(t, vfs.Place{}); err != nil || known != nil {
+		return nil, errors.Join(err, errors.New("the node has a transfer of this content already"))
 	}
 	t.start(opening{})
 	t.mu.Lock()
 	ended := t.mu.ended
 	t.mu.Unlock()
 	select {
-	case s := <-t.joined.swarm:
+	case s := <-started:
 		return &Growing{t, verifier, s, opt.Source}, nil
 	case <-ended:
-		t.forget()
+		n.transfers.remove(t)
 		return nil, t.Err()
 	}
-}
-
-// joined is what the caller of [Node.Join] brought, and where it gets the swarm.
-type joined struct {
-	verifier *store.Verifier
-	store    store.Store
-	swarm    chan *swarm.Swarm
 }
 
 // Grow says that the content has further pieces, from the number first on. They are fetched, or the source

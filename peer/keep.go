@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
@@ -31,7 +32,13 @@ const (
 )
 
 // SetKeep sets how long contents are kept from now on.
-func (n *Node) SetKeep(k Keep) { n.keep.Store(&k) }
+func (n *Node) SetKeep(k Keep) { n.keeper.keep.Store(&k) }
+
+// keeper does what is due every minute at a node.
+type keeper struct {
+	node *Node
+	keep atomic.Pointer[Keep]
+}
 
 // kept is what counts of a transfer for how long it is kept.
 type kept struct {
@@ -82,14 +89,14 @@ func (k Keep) ended(list []kept, now time.Time) (ends []ending) {
 	return ends
 }
 
-// runKeep compares complete transfers with the disk, and ends contents, until ctx ends.
-func (n *Node) runKeep(ctx context.Context) {
+// run compares complete transfers with the disk, and ends contents, until ctx ends.
+func (k *keeper) run(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
-			n.everyMinute(now)
+			k.everyMinute(now)
 		case <-ctx.Done():
 			return
 		}
@@ -97,40 +104,39 @@ func (n *Node) runKeep(ctx context.Context) {
 }
 
 // everyMinute does what is due every minute.
-func (n *Node) everyMinute(now time.Time) {
-	Look(n.Transfers()...)
-	n.endAll(now)
+func (k *keeper) everyMinute(now time.Time) {
+	Look(k.node.Transfers()...)
+	k.endAll(now)
 }
 
 // endAll ends the contents that end now.
-func (n *Node) endAll(now time.Time) {
-	k := n.keep.Load()
-	if *k == (Keep{}) {
+func (k *keeper) endAll(now time.Time) {
+	keep := k.keep.Load()
+	if *keep == (Keep{}) {
 		return
 	}
 	var list []kept
-	for _, t := range n.Transfers() {
-		if t.joined != nil { // whoever joined leaves
-			continue
+	for _, t := range k.node.Transfers() {
+		if t.dir != "" {
+			list = append(list, t.kept(now))
 		}
-		list = append(list, t.kept(now))
 	}
-	for _, e := range k.ended(list, now) {
-		n.endKept(e, k.Delete, now)
+	for _, e := range keep.ended(list, now) {
+		k.end(e, keep.Delete, now)
 	}
 }
 
-// endKept ends a content, unless somebody uses it meanwhile.
-func (n *Node) endKept(e ending, deleteContent bool, now time.Time) {
-	t := e.transfer
+// end ends a content, unless it is used meanwhile.
+func (k *keeper) end(e ending, deleteContent bool, now time.Time) {
+	t, log := e.transfer, k.node.log
 	deleteContent = deleteContent && e.fetched
 	id, root := t.ID.String(), t.record().Root
-	left, err := n.remove(t, deleteContent, func() bool { return now.Sub(t.kept(now).used) >= keepIdle })
+	left, err := k.node.remove(t, deleteContent, func() bool { return now.Sub(t.kept(now).used) >= keepIdle })
 	switch {
 	case err != nil:
-		n.log.Error("content not ended", "content", id, "path", root, "error", err)
-	case t.isRemoved():
-		n.log.Info("content ended", "content", id, "path", root, "why", e.why, "deleted", deleteContent, "left", len(left))
+		log.Error("content not ended", "content", id, "path", root, "error", err)
+	case !k.node.transfers.has(t):
+		log.Info("content ended", "content", id, "path", root, "why", e.why, "deleted", deleteContent, "left", len(left))
 	}
 }
 
@@ -166,7 +172,7 @@ func keptSince(r *metadata.Record) time.Time {
 
 // ends returns when the content ends, zero if it does not. The caller has the lock.
 func (t *Transfer) ends() time.Time {
-	k := t.node.keep.Load()
+	k := t.node.keeper.keep.Load()
 	if k.For == 0 || !t.mu.rec.Whole {
 		return time.Time{}
 	}
@@ -185,11 +191,4 @@ func (t *Transfer) use() (done func()) {
 		t.mu.users--
 		t.mu.used = time.Now()
 	}
-}
-
-// isRemoved reports whether the transfer was removed.
-func (t *Transfer) isRemoved() bool {
-	t.operation.Lock()
-	defer t.operation.Unlock()
-	return t.removed
 }

@@ -10,11 +10,6 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 )
 
-// transferDir returns the folder of a transfer's state.
-func (n *Node) transferDir(id cid.Cid) string {
-	return filepath.Join(n.cfg.Data, "transfers", id.String())
-}
-
 // loadTransfers loads the transfers in the data folder, and starts those that were not stopped.
 // It logs an invalid folder, and leaves it alone.
 func (n *Node) loadTransfers() error {
@@ -29,7 +24,7 @@ func (n *Node) loadTransfers() error {
 		id, err := cid.Decode(d.Name())
 		var r metadata.Record
 		if err == nil {
-			r, err = metadata.LoadRecord(n.transferDir(id))
+			r, err = metadata.LoadRecord(filepath.Join(n.cfg.Data, "transfers", id.String()))
 		}
 		if err != nil {
 			n.log.Warn("invalid transfer folder", "folder", d.Name(), "error", err)
@@ -42,9 +37,7 @@ func (n *Node) loadTransfers() error {
 		}
 		n.number.Store(max(n.number.Load(), r.Number))
 		t := newTransfer(n, id, r)
-		n.mu.Lock()
-		n.transfers[id] = t
-		n.mu.Unlock()
+		n.transfers.put(t)
 		if r.Stopped {
 			_ = t.mu.desc.Load() // for its status, which shows less if that fails
 			t.giveUp(ErrStopped)

@@ -40,9 +40,9 @@ func (n *Node) Membership() *membership.Member {
 	return n.member.Get()
 }
 
-// maySeed fails if the node may not bring contents into its network.
-func (n *Node) maySeed() error {
-	if n.member == nil {
+// maySeed fails for a seed if the node may not bring contents into its network.
+func (n *Node) maySeed(seed bool) error {
+	if n.member == nil || !seed {
 		return nil
 	}
 	if roles := n.member.Grant().Certificate.Roles; !roles.Has(membership.Seed) {

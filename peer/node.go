@@ -13,14 +13,12 @@ import (
 
 	"github.com/ipfs/go-cid"
 	libhost "github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/limit"
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -51,14 +49,14 @@ type Node struct {
 
 	fs fileSystem
 
-	keep   atomic.Pointer[Keep]
-	number atomic.Int64 // of the last content that was whole
+	transfers *registry
+	documents documents
+	keeper    keeper
+	number    atomic.Int64 // of the last content that was whole
 
-	mu        sync.Mutex // nothing under it waits for a disk, the network or a channel
-	transfers map[cid.Cid]*Transfer
-	ended     swarm.Totals // of the swarms that ended
-	closed    bool
-	lost      error // what did not reach the disk
+	mu     sync.Mutex // nothing under it waits for a disk, the network or a channel
+	closed bool
+	lost   error // what did not reach the disk
 }
 
 // Option is an option of [Start].
@@ -93,9 +91,10 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		lock:      lock,
 		files:     store.NewFiles(cfg.OpenFiles),
 		fs:        osFileSystem(),
-		transfers: map[cid.Cid]*Transfer{},
+		transfers: &registry{byID: map[cid.Cid]*Transfer{}},
 		sharing:   newSharing(),
 	}
+	n.keeper.node = n
 	n.files.SetUmask(cfg.Umask)
 	n.SetLimits(cfg.Limits)
 	n.SetTrackers(cfg.Trackers)
@@ -130,18 +129,14 @@ func (n *Node) begin() error {
 	}
 	n.wg.Go(func() { n.sharing.run(n.ctx) })
 	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
-	documents := metadata.NewServer()
-	n.host.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		documents.Serve(s, func(key []byte) ([]byte, error) { return n.manifestFor(s.Conn().RemotePeer(), key) })
-	})
-	n.host.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) { documents.Serve(s, n.torrentBytes) })
-	n.host.SetStreamHandler(proto.PlanProtocol, func(s network.Stream) { documents.Serve(s, n.planBytes) })
+	n.documents = documents{n.transfers, n.host.ID()}
+	n.documents.serve(n.ctx, n.host)
 	n.acceptBulk()
 	n.preconnect(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
 		return err
 	}
-	n.wg.Go(func() { n.runKeep(n.ctx) })
+	n.wg.Go(func() { n.keeper.run(n.ctx) })
 	return nil
 }
 
@@ -238,7 +233,7 @@ func (n *Node) seed(id cid.Cid) uint64 {
 
 // swarm returns the running swarm of a content, nil if there is none.
 func (n *Node) swarm(key []byte) *swarm.Swarm {
-	t := n.byKey(key)
+	t := n.transfers.byKey(key)
 	if t == nil {
 		return nil
 	}

@@ -69,7 +69,7 @@ func (t *Transfer) openStore(ctx context.Context, c *content) error {
 
 // tryStore opens or creates the store.
 func (t *Transfer) tryStore(v *store.Verifier) (*store.Disk, error) {
-	m, r, dir, files := v.Manifest(), t.record(), t.node.transferDir(t.ID), t.files()
+	m, r, dir, files := v.Manifest(), t.record(), t.dir, t.files()
 	o := t.opening()
 	if err := t.take(); err != nil {
 		return nil, err

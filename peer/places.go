@@ -77,8 +77,11 @@ func (s *spot) release() {
 	s.open = vfs.Place{}
 }
 
-// look looks where a path leads now. If that fails, nothing changes.
+// look looks where a path leads now. If that fails, or the transfer has no path, nothing changes.
 func (s *spot) look(path string) {
+	if path == "" {
+		return
+	}
 	s.looking.Lock()
 	defer s.looking.Unlock()
 	if p, err := vfs.PlaceOf(vfs.OS{}, path); err == nil {
@@ -105,19 +108,12 @@ func (n *Node) placeApart(path string) (vfs.Place, error) {
 	return p, nil
 }
 
-// lookAtPlaces looks where the paths of all transfers lead now.
-func (n *Node) lookAtPlaces() {
-	lookAtAll(n.Transfers(), func(t *Transfer) { t.spot.look(t.record().Root) })
-}
-
 // lookAtAll calls look with transfers that have files, and waits for lookTimeout at most.
 func lookAtAll(all []*Transfer, look func(*Transfer)) {
 	seen := make(chan struct{}, len(all))
 	for _, t := range all {
 		go func() {
-			if t.joined == nil {
-				look(t)
-			}
+			look(t)
 			seen <- struct{}{}
 		}()
 	}
@@ -131,39 +127,10 @@ func lookAtAll(all []*Transfer, look func(*Transfer)) {
 	}
 }
 
-// conflict returns an error if the transfer of a record may not have its files at a place because of another
-// transfer than t. Files that are only read may overlap. The caller has the lock.
-func (n *Node) conflict(p vfs.Place, r metadata.Record, t *Transfer) error {
-	for _, o := range n.transfers {
-		if o == t || o.joined != nil || r.Seed && !o.writes() {
-			continue
-		}
-		if o.record().Root == r.Root || o.spot.overlaps(p) {
-			return o.conflictWith(p, r)
-		}
-	}
-	return nil
-}
-
 // writes reports whether the transfer may still write to its files.
 func (t *Transfer) writes() bool {
 	r := t.record()
 	return !r.Seed && !r.Whole
-}
-
-// conflictWith returns the error of a record whose files cannot be at a place because of this transfer.
-func (t *Transfer) conflictWith(p vfs.Place, r metadata.Record) error {
-	root, of, same := t.record().Root, fmt.Sprintf("another transfer (%s)", t.ID), t.spot.same(p)
-	if !t.For(r.User) {
-		root, of = "a directory", "a transfer of another user"
-	}
-	switch {
-	case r.Seed:
-		return fmt.Errorf("%s cannot be seeded: %s fetches to %s: wait for it, or `mob rm` it first", r.Root, of, root)
-	case same && r.Root == root:
-		return fmt.Errorf("%s belongs to %s: choose another path", root, of)
-	}
-	return fmt.Errorf("%s overlaps %s, which belongs to %s: choose another path", r.Root, root, of)
 }
 
 // checkPlace returns the place of the root of a record. It fails if that overlaps the data directory, or a
@@ -173,15 +140,7 @@ func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
 	if err != nil {
 		return p, err
 	}
-	return p, n.checkApart(p, r, t)
-}
-
-// checkApart fails if the files of a record may not be at a place because of a transfer other than t.
-func (n *Node) checkApart(p vfs.Place, r metadata.Record, t *Transfer) error {
-	n.lookAtPlaces()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.conflict(p, r, t)
+	return p, n.transfers.checkApart(p, r, t)
 }
 
 // take records where the transfer's path leads, before its store is opened and after that, which may have made
@@ -206,7 +165,7 @@ func (n *Node) seeded(t *Transfer) error {
 	for _, o := range n.Transfers() {
 		r := o.record()
 		switch {
-		case o == t || o.joined != nil || !o.spot.overlaps(p):
+		case o == t || !o.spot.overlaps(p):
 		case !r.Seed && o.For(t.User()), r.Seed && o.spot.same(p) && o.sound():
 			err := o.becomeSeed()
 			if err != nil && !o.For(t.User()) { // it is not for this user to see
@@ -227,7 +186,7 @@ func (t *Transfer) becomeSeed() error {
 	}
 	defer done()
 	running := t.running()
-	if t.removed {
+	if !t.node.transfers.has(t) {
 		return nil
 	}
 	if running {
@@ -238,27 +197,4 @@ func (t *Transfer) becomeSeed() error {
 		t.start(opening{})
 	}
 	return err
-}
-
-// newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
-// been given another path to the same place.
-func (n *Node) newest(path string, u *vfs.User) *Transfer {
-	at := func(here func(*Transfer) bool) (last *Transfer) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		for _, t := range n.transfers {
-			if t.For(u) && here(t) && (last == nil || t.record().Added.After(last.record().Added)) {
-				last = t
-			}
-		}
-		return last
-	}
-	n.lookAtPlaces()
-	var p vfs.Place
-	if t := at(func(t *Transfer) bool { return t.record().Root == path }); t != nil {
-		p = t.spot.place() // PlaceOf would hang if its disk does
-	} else if seen, err := vfs.PlaceOf(vfs.OS{}, path); err == nil {
-		p = seen
-	}
-	return at(func(t *Transfer) bool { return t.record().Root == path || t.spot.same(p) })
 }

@@ -63,20 +63,6 @@ func (t *Transfer) findPlan(ctx context.Context, finder Finder) error {
 	return nil
 }
 
-// planBytes returns the encoded plan with a content id.
-func (n *Node) planBytes(key []byte) ([]byte, error) {
-	id, err := cid.Cast(key)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range n.Transfers() {
-		if t.running() && t.Link().Plan.Equals(id) {
-			return t.Description().EncodedPlan()
-		}
-	}
-	return nil, fmt.Errorf("no running transfer with the plan %s", id)
-}
-
 // planStatus returns the status of the plan, nil if the transfer follows none. The caller has the lock.
 func (t *Transfer) planStatus() *PlanStatus {
 	id := t.mu.rec.Link.Plan

@@ -14,22 +14,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// run runs the transfer through its phases, and returns why it ended, never nil, and what kept its
+// runFiles runs the transfer through its phases, and returns why it ended, never nil, and what kept its
 // bytes from the disk.
-func (t *Transfer) run(ctx context.Context) (why, lost error) {
-	if t.record().Seed {
-		if err := t.node.maySeed(); err != nil {
-			return err, nil
-		}
-	}
+func (t *Transfer) runFiles(ctx context.Context) (why, lost error) {
 	finder, closeFinder := t.finder()
 	defer closeFinder()
 	members, err := t.describe(ctx, finder)
 	if err != nil {
 		return err, nil
-	}
-	if j := t.joined; j != nil {
-		return t.runSwarm(ctx, content{verifier: j.verifier, store: j.store}, finder, members)
 	}
 	if err := t.findPlan(ctx, finder); err != nil {
 		return err, nil
@@ -52,7 +44,8 @@ func (t *Transfer) run(ctx context.Context) (why, lost error) {
 type content struct {
 	verifier *store.Verifier
 	store    store.Store
-	disk     *store.Disk // under store, nil if that is the caller's of [Node.Join]
+	disk     *store.Disk         // under store, nil if that is the caller's of [Node.Join]
+	started  chan<- *swarm.Swarm // receives the swarm of [Node.Join]
 	// What was wrong with a content when its store was opened, see [swarm.Config].
 	lost, unreadable []int
 	why              error
@@ -108,8 +101,8 @@ func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, membe
 	logPhase := t.enter(Fetching)
 	t.mu.Unlock()
 	logPhase()
-	if t.joined != nil {
-		t.joined.swarm <- s
+	if c.started != nil {
+		c.started <- s
 	}
 	var beside sync.WaitGroup
 	if !t.InfoHash().IsZero() && t.Torrent() == nil {

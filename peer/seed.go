@@ -96,7 +96,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if _, err := n.checkPlace(record, nil); err != nil {
 		return nil, err
 	}
-	if err := n.maySeed(); err != nil {
+	if err := n.maySeed(true); err != nil {
 		return nil, err
 	}
 	planned, err := n.encodePlan(&opt)

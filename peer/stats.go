@@ -27,7 +27,7 @@ type Stats struct {
 // less than a [Transfer.Status] of each transfer.
 func (n *Node) Stats() Stats {
 	st := Stats{Transfers: map[Phase]int{}, Clusters: map[string]swarm.ClusterStatus{}}
-	for _, s := range n.count(&st) {
+	for _, s := range n.transfers.count(&st) {
 		s.AddClusters(st.Clusters)
 		damaged, unreadable := s.OutOfService()
 		st.Damaged += damaged
@@ -40,16 +40,16 @@ func (n *Node) Stats() Stats {
 }
 
 // count counts the transfers and their totals, and returns the running swarms.
-func (n *Node) count(st *Stats) (swarms []*swarm.Swarm) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	st.Totals = n.ended
-	for _, t := range n.transfers {
+func (r *registry) count(st *Stats) (swarms []*swarm.Swarm) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	st.Totals = r.ended
+	for _, t := range r.byID {
 		t.mu.Lock()
 		st.Transfers[t.mu.phase]++
 		s := t.mu.swarm
 		t.mu.Unlock()
-		if s != nil { // it ends under n.mu
+		if s != nil { // it ends under r.mu
 			swarms = append(swarms, s)
 			totals := s.Totals()
 			st.Totals.Add(&totals)
@@ -61,7 +61,7 @@ func (n *Node) count(st *Stats) (swarms []*swarm.Swarm) {
 // Probe waits until the loop of every transfer has answered, and fails if ctx ends before. So it
 // tells a node that hangs from one that works.
 func (n *Node) Probe(ctx context.Context) error {
-	for _, s := range n.count(&Stats{Transfers: map[Phase]int{}}) {
+	for _, s := range n.transfers.count(&Stats{Transfers: map[Phase]int{}}) {
 		if err := s.Probe(ctx); err != nil {
 			return fmt.Errorf("a transfer does not answer: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -30,15 +31,17 @@ type Transfer struct {
 
 	node   *Node
 	limits limit.Buckets
-	joined *joined // nil unless [Node.Join] made the transfer
-	spot   spot
+	// dir is the directory of the transfer's state, empty if [Node.Join] made it: nothing of that is on the disk.
+	dir string
+	// run goes through the phases, and returns why that ended, never nil, and what kept bytes from the disk.
+	run  func(context.Context) (why, lost error)
+	spot spot
 
 	say func(waiting string) // is called with what the transfer waits for, in words
 
 	// operation admits one call at a time that changes what the transfer is: to add, stop or
 	// remove it. These wait for the disk, and nothing else takes it. See operate.
 	operation sync.Mutex
-	removed   bool // guarded by operation
 
 	looking sync.Mutex // held during a look, which may hang
 
@@ -86,7 +89,8 @@ const (
 )
 
 func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
-	t := &Transfer{ID: id, node: n}
+	t := &Transfer{ID: id, node: n, dir: filepath.Join(n.cfg.Data, "transfers", id.String())}
+	t.run = t.runFiles
 	t.say = t.setWaiting
 	t.mu.phase, t.mu.err = Stopped, ErrStopped
 	t.mu.rec, t.mu.used = r, time.Now()
@@ -99,7 +103,7 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 // transfer alone.
 func (t *Transfer) newDescription() *metadata.Description {
 	link := t.mu.rec.Link
-	d := metadata.NewDescription(t.node.transferDir(t.ID), t.ID, link.InfoHash, t.node.cfg.Torrents)
+	d := metadata.NewDescription(t.dir, t.ID, link.InfoHash, t.node.cfg.Torrents)
 	d.Follow(link.Plan)
 	return d
 }
@@ -121,7 +125,7 @@ func (t *Transfer) start(o opening) {
 	ctx, cancel := context.WithCancelCause(t.node.ctx)
 	ended := make(chan struct{})
 	t.mu.Lock()
-	if t.joined == nil {
+	if t.dir != "" {
 		t.mu.desc = t.newDescription()
 	}
 	t.mu.err, t.mu.waiting = nil, ""
@@ -138,7 +142,10 @@ func (t *Transfer) start(o opening) {
 	logPhase()
 	t.node.wg.Go(func() {
 		defer close(ended)
-		why, lost := t.run(ctx)
+		why, lost := t.node.maySeed(t.record().Seed), error(nil)
+		if why == nil {
+			why, lost = t.run(ctx)
+		}
 		cancel(nil)
 		t.end(why, lost)
 	})
@@ -161,11 +168,11 @@ func (t *Transfer) end(why, lost error) {
 	}
 	restarts := lost == nil && errors.Is(why, errRestart)
 	stopped := lost == nil && (errors.Is(why, ErrStopped) || errors.Is(why, errClosing))
-	t.node.mu.Lock() // so that nobody counts the swarm twice, or not at all
+	t.node.transfers.mu.Lock() // so that nobody counts the swarm twice, or not at all
 	t.mu.Lock()
 	if s != nil {
 		totals := s.Totals()
-		t.node.ended.Add(&totals)
+		t.node.transfers.ended.Add(&totals)
 	}
 	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.cancel, t.mu.waiting = nil, nil, nil, nil, ""
 	t.mu.state = store.State{}
@@ -182,7 +189,7 @@ func (t *Transfer) end(why, lost error) {
 	}
 	logPhase := t.enter(phase)
 	t.mu.Unlock()
-	t.node.mu.Unlock()
+	t.node.transfers.mu.Unlock()
 	logPhase()
 }
 
@@ -215,10 +222,10 @@ func (t *Transfer) update(change func(*metadata.Record)) error {
 	change(&t.mu.rec)
 	r := t.mu.rec
 	t.mu.Unlock()
-	if t.joined != nil {
+	if t.dir == "" {
 		return nil
 	}
-	return r.Save(t.node.transferDir(t.ID))
+	return r.Save(t.dir)
 }
 
 // Wait blocks until the content is whole, the transfer has failed or was stopped, or ctx ends.
@@ -257,7 +264,7 @@ func (t *Transfer) Stop() error {
 		return err
 	}
 	defer done()
-	if t.removed {
+	if !t.node.transfers.has(t) {
 		return nil
 	}
 	t.halt(ErrStopped)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/ipfs/go-cid"
 
@@ -31,61 +30,17 @@ func (n *Node) TransferFor(u *vfs.User, name string) (*Transfer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t := n.lookup(keys); t != nil && t.For(u) {
+	if t := n.transfers.find(keys...); t != nil && t.For(u) {
 		return t, nil
 	}
-	if t := n.newest(abs, u); t != nil {
+	if t := n.transfers.newest(abs, u); t != nil {
 		return t, nil
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)
 }
 
-// find returns the transfer of the content with one of these keys, nil if there is none. A
-// transfer that began with a key takes precedence over one that learned of it. The caller has
-// the lock.
-func (n *Node) find(keys []cid.Cid) *Transfer {
-	for _, key := range keys {
-		if t := n.transfers[key]; t != nil {
-			return t
-		}
-	}
-	for _, t := range n.transfers {
-		if slices.ContainsFunc(t.keys(), func(key cid.Cid) bool { return slices.Contains(keys, key) }) {
-			return t
-		}
-	}
-	return nil
-}
-
-// lookup is find for callers without the lock.
-func (n *Node) lookup(keys []cid.Cid) *Transfer {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.find(keys)
-}
-
-// byKey returns the transfer of the content with a binary key, nil if there is none.
-func (n *Node) byKey(key []byte) *Transfer {
-	id, err := cid.Cast(key)
-	if err != nil {
-		return nil
-	}
-	return n.lookup([]cid.Cid{id})
-}
-
 // Transfers returns all transfers, stopped ones too, the oldest first.
-func (n *Node) Transfers() []*Transfer {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	ts := make([]*Transfer, 0, len(n.transfers))
-	for _, t := range n.transfers {
-		ts = append(ts, t)
-	}
-	slices.SortFunc(ts, func(a, b *Transfer) int {
-		return cmp.Or(a.record().Added.Compare(b.record().Added), cmp.Compare(a.ID.KeyString(), b.ID.KeyString()))
-	})
-	return ts
-}
+func (n *Node) Transfers() []*Transfer { return n.transfers.all() }
 
 // Remove stops a transfer and deletes its state. If deleteContent is set, it deletes the files
 // too, and fails if those were seeded: it deletes only what was fetched, and returns what it has
@@ -103,17 +58,13 @@ func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]sto
 		return nil, err
 	}
 	defer done()
-	if t.removed || !still() {
+	if !n.transfers.has(t) || !still() {
 		return nil, nil
 	}
-	if r := t.record(); deleteContent && (r.Seed || t.joined != nil) {
+	if r := t.record(); deleteContent && (r.Seed || t.dir == "") {
 		return nil, fmt.Errorf("%s was not fetched by mob: delete it yourself", cmp.Or(r.Root, "the content"))
 	}
 	t.halt(ErrStopped)
-	if t.joined != nil {
-		t.forget()
-		return nil, nil
-	}
 	var left []store.Left
 	if deleteContent {
 		// After a crash the next node must not fetch what is gone by then. A full disk is no reason to
@@ -124,10 +75,12 @@ func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]sto
 			return left, err
 		}
 	}
-	if err := os.RemoveAll(n.transferDir(t.ID)); err != nil {
-		return left, err
+	if t.dir != "" {
+		if err := os.RemoveAll(t.dir); err != nil {
+			return left, err
+		}
 	}
-	t.forget()
+	n.transfers.remove(t)
 	return left, nil
 }
 
@@ -137,10 +90,9 @@ func (t *Transfer) removeContent() ([]store.Left, error) {
 	err := d.Load()
 	if m := d.Manifest(); m != nil {
 		if r.User != nil {
-			dir := t.node.transferDir(t.ID)
-			return store.RemoveOn(vfs.As(r.User, r.Root, dir), dir, r.Root, m)
+			return store.RemoveOn(vfs.As(r.User, r.Root, t.dir), t.dir, r.Root, m)
 		}
-		return t.node.fs.remove(t.node.transferDir(t.ID), r.Root, m)
+		return t.node.fs.remove(t.dir, r.Root, m)
 	}
 	if !r.Begun && err == nil {
 		return nil, nil // what is at the root is the user's

@@ -39,7 +39,7 @@ func (t *Transfer) filesOf(r metadata.Record) *store.Files {
 		if r.Seed {
 			made = ""
 		}
-		fsys = vfs.As(r.User, made, t.node.transferDir(t.ID))
+		fsys = vfs.As(r.User, made, t.dir)
 	}
 	if r.FollowLinks {
 		fsys = vfs.Follow(fsys)

@@ -273,9 +273,9 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	defer cancel(nil)
 	defer context.AfterFunc(t.node.ctx, func() { cancel(errClosing) })()
 	switch {
-	case t.removed:
+	case !t.node.transfers.has(t):
 		return nil, ErrUnknownTransfer
-	case t.joined != nil:
+	case t.dir == "":
 		return nil, errJoined
 	case t.running():
 		return nil, errors.New("the transfer has just been started: verify it again")
@@ -285,7 +285,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 		return nil, errors.Join(errors.New("there is nothing to verify: the manifest is not here"), err)
 	}
 	m := d.Manifest()
-	st, err := store.Open(t.node.transferDir(t.ID), r.Root, m, t.files())
+	st, err := store.Open(t.dir, r.Root, m, t.files())
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}

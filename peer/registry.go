@@ -1,0 +1,164 @@
+package peer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ipfs/go-cid"
+
+	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/peer/swarm"
+)
+
+// registry holds the transfers of a node.
+type registry struct {
+	mu    sync.Mutex // nothing under it waits for a disk, the network or a channel
+	byID  map[cid.Cid]*Transfer
+	ended swarm.Totals // of swarms that ended
+}
+
+// find returns the transfer of the content with one of these keys, nil if there is none. A
+// transfer that began with a key takes precedence over one that learned of it.
+func (r *registry) find(keys ...cid.Cid) *Transfer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.findLocked(keys)
+}
+
+func (r *registry) findLocked(keys []cid.Cid) *Transfer {
+	for _, key := range keys {
+		if t := r.byID[key]; t != nil {
+			return t
+		}
+	}
+	for _, t := range r.byID {
+		if slices.ContainsFunc(t.Link().Keys(), func(key cid.Cid) bool { return slices.Contains(keys, key) }) {
+			return t
+		}
+	}
+	return nil
+}
+
+// byKey returns the transfer of the content with a binary key, nil if there is none.
+func (r *registry) byKey(key []byte) *Transfer {
+	id, err := cid.Cast(key)
+	if err != nil {
+		return nil
+	}
+	return r.find(id)
+}
+
+// all returns the transfers in the order in which they were added.
+func (r *registry) all() []*Transfer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ts := make([]*Transfer, 0, len(r.byID))
+	for _, t := range r.byID {
+		ts = append(ts, t)
+	}
+	slices.SortFunc(ts, func(a, b *Transfer) int {
+		return cmp.Or(a.record().Added.Compare(b.record().Added), cmp.Compare(a.ID.KeyString(), b.ID.KeyString()))
+	})
+	return ts
+}
+
+// add adds a transfer at a place, unless the node has a transfer of its content, which it returns.
+func (r *registry) add(t *Transfer, p vfs.Place) (known *Transfer, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.findLocked(t.Link().Keys()); known != nil {
+		return known, nil
+	}
+	if err := r.conflict(p, t.record(), t); err != nil {
+		return nil, err
+	}
+	t.spot.set(p)
+	r.byID[t.ID] = t
+	return nil, nil
+}
+
+// put adds a transfer.
+func (r *registry) put(t *Transfer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.byID[t.ID] = t
+}
+
+func (r *registry) has(t *Transfer) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.byID[t.ID] == t
+}
+
+func (r *registry) remove(t *Transfer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.byID, t.ID)
+}
+
+// checkApart looks at all places, and fails if the files of a record may not be at a place because of a transfer
+// other than t.
+func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) error {
+	r.lookAtPlaces()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.conflict(p, rec, t)
+}
+
+// conflict returns an error if the transfer of a record may not have its files at a place because of another
+// transfer than t. Files that are only read may overlap. The caller has the lock.
+func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error {
+	for _, o := range r.byID {
+		if o == t || rec.Seed && !o.writes() {
+			continue
+		}
+		if rec.Root != "" && o.record().Root == rec.Root || o.spot.overlaps(p) {
+			return o.conflictWith(p, rec)
+		}
+	}
+	return nil
+}
+
+// conflictWith returns the error of a record whose files cannot be at a place because of this transfer.
+func (t *Transfer) conflictWith(p vfs.Place, r metadata.Record) error {
+	root, of, same := t.record().Root, fmt.Sprintf("another transfer (%s)", t.ID), t.spot.same(p)
+	if !t.For(r.User) {
+		root, of = "a directory", "a transfer of another user"
+	}
+	switch {
+	case r.Seed:
+		return fmt.Errorf("%s cannot be seeded: %s fetches to %s: wait for it, or `mob rm` it first", r.Root, of, root)
+	case same && r.Root == root:
+		return fmt.Errorf("%s belongs to %s: choose another path", root, of)
+	}
+	return fmt.Errorf("%s overlaps %s, which belongs to %s: choose another path", r.Root, root, of)
+}
+
+// lookAtPlaces looks where the paths of all transfers lead now.
+func (r *registry) lookAtPlaces() {
+	lookAtAll(r.all(), func(t *Transfer) { t.spot.look(t.record().Root) })
+}
+
+// newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
+// been given another path to the same place.
+func (r *registry) newest(path string, u *vfs.User) *Transfer {
+	at := func(here func(*Transfer) bool) *Transfer {
+		for _, t := range slices.Backward(r.all()) {
+			if t.For(u) && here(t) {
+				return t
+			}
+		}
+		return nil
+	}
+	r.lookAtPlaces()
+	var p vfs.Place
+	if t := at(func(t *Transfer) bool { return t.record().Root == path }); t != nil {
+		p = t.spot.place() // PlaceOf would hang if its disk does
+	} else if seen, err := vfs.PlaceOf(vfs.OS{}, path); err == nil {
+		p = seen
+	}
+	return at(func(t *Transfer) bool { return t.record().Root == path || t.spot.same(p) })
+}
