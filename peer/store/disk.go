@@ -157,7 +157,7 @@ func (d *Disk) keepStamp(file int, was fs.FileInfo) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.files.at(file).Stamp != stampOf(was) {
+	if s := d.files.at(file).Stamp; s != stampOf(was) || s == stampOf(is) {
 		return
 	}
 	rec := d.files.update(file, func(f *fileRecord) { f.Stamp = stampOf(is) })
