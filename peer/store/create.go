@@ -20,20 +20,20 @@ import (
 // Create fails with [*ExistsError] if root exists, and does not create its parent. The journal and its
 // name are on the disk before root is created; the name of dir is up to the caller.
 func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
 	at, err := openFree(files.fs, root)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
+	return create(dir, at, m, files)
+}
+
+func create(dir string, at *place, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := at.checkFree(m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(files.fs, dir, journalFile, m, false)
-	if err != nil {
+	d := newDisk(m, files)
+	if err := d.createJournal(dir, journalFile, false); err != nil {
 		return nil, err
 	}
 	// After a power loss, a destination without a journal would count as another program's.
@@ -43,7 +43,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := at.create(m); err != nil {
 		return nil, d.abandon(err)
 	}
-	if err := d.openTree(at, files); err != nil {
+	if err := d.openTree(at); err != nil {
 		return nil, err
 	}
 	// A directory that was just created has no files.
@@ -52,7 +52,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	}
 	if isSingle(m) && d.tree.layout.files() > 0 {
 		if err := (writer{d}).prepare(0); err != nil {
-			return nil, errors.Join(cannotCreate(root, err), d.Close())
+			return nil, errors.Join(cannotCreate(at.path, err), d.Close())
 		}
 	}
 	if err := (writer{d}).commitHoles(); err != nil {
@@ -74,40 +74,22 @@ func Again(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver bool) (*Disk, error) {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
 	at, err := openFree(files.fs, root)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
 	if err := at.check(m); errors.Is(err, fs.ErrNotExist) {
-		return Create(dir, root, m, files)
+		return create(dir, at, m, files)
 	} else if err != nil {
 		return nil, err
 	}
-	d, err := createJournal(files.fs, dir, newJournalFile, m, false)
-	if err != nil {
-		return nil, err
-	}
-	if err := d.openTree(at, files); err != nil {
-		return nil, err
-	}
-	o := opening{Disk: d, fresh: true}
-	if err := o.foundAll(takeOver); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	if err := d.journal.Rename(journalFile); err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return o.start(journal.CurrentBoot())
+	return opening{Disk: newDisk(m, files), fresh: true, takeOver: takeOver}.startJournal(dir, at, false)
 }
 
 // Seed serves the content at root, of which [Scan] has just made m. It never writes
 // there; root may be a symbolic link. Every piece is verified. Seed fails with
-// [*ChangedError] if a file is not as Scan found it.
+// [*ChangedError] if a file is not as Scan found it. Then it leaves the old journal.
 func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	root, err := resolve(files.fs, root)
 	if err != nil {
@@ -121,68 +103,70 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := at.check(m); err != nil {
 		return nil, err
 	}
-	d, err := createJournal(files.fs, dir, newJournalFile, m, true)
-	if err != nil {
+	return opening{Disk: newDisk(m, files), fresh: true}.startJournal(dir, at, true)
+}
+
+// startJournal starts a store of content that exists, with a new journal.
+func (d opening) startJournal(dir string, at *place, seed bool) (*Disk, error) {
+	if err := d.createJournal(dir, newJournalFile, seed); err != nil {
 		return nil, err
 	}
-	if err := d.openTree(at, files); err != nil {
+	if err := d.openTree(at); err != nil {
 		return nil, err
 	}
-	err = d.tree.compare(func(file int, info fs.FileInfo) error {
-		return d.journal.SetFile(d.tree.entry(file), journal.File{Stamp: stampOf(info)})
-	})
-	if err != nil {
-		return nil, errors.Join(d.abandon(err), d.tree.root.Close())
-	}
-	d, err = opening{Disk: d, fresh: true}.start(journal.CurrentBoot())
-	if err != nil {
+	if err := d.start(journal.CurrentBoot()); err != nil {
 		return nil, err
 	}
-	if d.Count() < m.Pieces() {
-		return nil, errors.Join(&ChangedError{Path: root, Reason: "its files keep changing; try again"}, d.Close())
-	}
-	// A seed that fails leaves the old journal.
 	if err := errors.Join(d.journal.Rename(journalFile), d.journal.Sync()); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return d, nil
+	return d.Disk, nil
 }
 
-// createJournal returns a store with a new journal of that name and no files yet.
-func createJournal(fsys vfs.FS, dir, name string, m *proto.Manifest, seed bool) (*Disk, error) {
-	id, err := m.Digest()
-	if err != nil {
-		return nil, err
-	}
-	if err := fsys.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	l := newLayout(m)
-	j, err := journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, shapeOf(m, &l))
-	if err != nil {
-		return nil, err
-	}
-	return newDisk(m, j), nil
-}
-
-// shapeOf returns the shape of the content with a layout.
-func shapeOf(m *proto.Manifest, l *layout) journal.Shape {
-	return journal.Shape{
-		Pieces: m.Pieces(), Entries: len(m.Entries), Files: l.entries,
-		PiecesOf: func(file int) (first, after int) { return l.filePieces(m, file) },
-	}
-}
-
-func newDisk(m *proto.Manifest, j *journal.Journal) *Disk {
+// newDisk returns a store of the content of m without a journal. Its files are not open.
+func newDisk(m *proto.Manifest, files *Files) *Disk {
 	l := newLayout(m)
 	return &Disk{
 		m:          m,
+		tree:       &tree{m: m, layout: l, files: files, names: names{changed: make(map[string]bool)}},
 		verified:   newBitset(m.Pieces()),
 		unverified: newBitset(m.Pieces()),
 		files:      &table{files: make([]fileRecord, l.files())},
-		journal:    j,
 		flush:      flushState{every: syncEvery},
 		zeros:      sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
+	}
+}
+
+// createJournal creates a journal with that name.
+func (d *Disk) createJournal(dir, name string, seed bool) error {
+	id, err := d.m.Digest()
+	if err != nil {
+		return err
+	}
+	fsys := d.tree.files.fs
+	if err := fsys.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	d.journal, err = journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, d.shape())
+	return err
+}
+
+// openJournal opens the journal.
+func (d *Disk) openJournal(dir string) error {
+	id, err := d.m.Digest()
+	if err != nil {
+		return err
+	}
+	d.journal, err = journal.Open(d.tree.files.fs, filepath.Join(dir, journalFile), id, d.shape())
+	return err
+}
+
+// shape describes the content to the journal.
+func (d *Disk) shape() journal.Shape {
+	l := &d.tree.layout
+	return journal.Shape{
+		Pieces: d.m.Pieces(), Entries: len(d.m.Entries), Files: l.entries,
+		PiecesOf: func(file int) (first, after int) { return l.filePieces(d.m, file) },
 	}
 }
 
@@ -191,8 +175,6 @@ const (
 	journalFile    = "journal"
 	newJournalFile = "journal.new" // until it has all of its first records
 )
-
-func journalPath(dir string) string { return filepath.Join(dir, journalFile) }
 
 // abandon removes the journal of a store that could not be started, and returns why.
 func (d *Disk) abandon(err error) error {

@@ -377,3 +377,24 @@ func TestForgetDuringFinish(t *testing.T) {
 	p.ok(p.end())
 	p.verify("after the pieces were written again")
 }
+
+// TestAdoptLooksOnce checks that Adopt makes two calls for each further file that exists: lstat, and a record in the journal.
+func TestAdoptLooksOnce(t *testing.T) {
+	calls := func(files int) int {
+		p := faulty(t, kind{more: files})
+		if finished, err := p.life(""); !finished || err != nil {
+			t.Fatal(err)
+		}
+		p.ok(p.fs.Remove(faultDir + "/journal"))
+		p.fs.SetPlan(&faultPlan{At: 1 << 30, Times: 1})
+		d, err := store.Adopt(faultDir, faultRoot, p.Manifest, p.files)
+		p.ok(err)
+		n := p.fs.Calls()
+		p.ok(d.Close())
+		return n
+	}
+	few, many := calls(3), calls(33)
+	if many-few > 2*30 {
+		t.Errorf("%d calls for 3 files, %d for 33", few, many)
+	}
+}

@@ -25,42 +25,39 @@ func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID) (*Disk, error) {
-	id, err := m.Digest()
-	if err != nil {
-		return nil, err
-	}
-	l := newLayout(m)
-	j, err := journal.Open(files.fs, journalPath(dir), id, shapeOf(m, &l))
+	d := opening{Disk: newDisk(m, files)}
+	err := d.openJournal(dir)
 	if errors.Is(err, journal.ErrNone) || errors.Is(err, journal.ErrOther) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, &UnreadableError{Path: journalPath(dir), Err: withoutPath(err)}
+		return nil, &UnreadableError{Path: filepath.Join(dir, journalFile), Err: withoutPath(err)}
 	}
-	d := newDisk(m, j)
-	o := opening{Disk: d, sameBoot: j.SameBoot(boot)}
-	hasPieces := o.hasPieces(&l, boot)
-	at, err := o.findRoot(files.fs, root, hasPieces)
+	d.sameBoot = d.journal.SameBoot(boot)
+	hasPieces := d.hasPieces(boot)
+	at, err := d.findRoot(files.fs, root, hasPieces)
 	if err != nil {
-		j.Close()
-		return nil, err
+		return nil, errors.Join(err, d.journal.Close())
 	}
 	defer at.close()
-	if err := d.openTree(at, files); err != nil {
+	if err := d.openTree(at); err != nil {
 		return nil, err
 	}
 	if hasPieces {
-		if err := o.checkThere(); err != nil {
+		if err := d.checkThere(); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}
-	return o.start(boot)
+	if err := d.start(boot); err != nil {
+		return nil, err
+	}
+	return d.Disk, nil
 }
 
 // findRoot opens the destination. It creates the destination if it does not exist and no pieces were written to it.
 func (d opening) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, err error) {
-	path, err := filepath.Abs(root)
-	if d.journal.Seed() && err == nil {
+	path := root
+	if d.journal.Seed() {
 		path, err = resolve(fsys, root)
 	}
 	begun := d.journal.Seed() || d.journal.Marked() || hasPieces
@@ -99,7 +96,8 @@ func (d opening) findIn(at *place, begun bool) error {
 
 // hasPieces reports whether the journal has a piece of a file that a crash of the machine
 // cannot have lost.
-func (d opening) hasPieces(l *layout, boot journal.BootID) bool {
+func (d opening) hasPieces(boot journal.BootID) bool {
+	l := &d.tree.layout
 	for piece := range d.m.Pieces() {
 		if !d.journal.Lasting(piece, boot) {
 			continue
@@ -114,8 +112,7 @@ func (d opening) hasPieces(l *layout, boot journal.BootID) bool {
 }
 
 // openTree opens the files of a store that has its journal. If it fails, it closes that.
-func (d *Disk) openTree(at *place, files *Files) error {
-	d.tree = newTree(at.path, d.m, files)
+func (d *Disk) openTree(at *place) error {
 	d.tree.temp = tempPrefix(d.journal.Manifest())
 	d.tree.opt.ours, d.tree.opt.fail = !d.journal.Seed(), d.fail
 	if err := d.tree.open(at); err != nil {
@@ -140,21 +137,26 @@ func (d opening) checkThere() error {
 // opening compares the files of a store with its journal. The store is not in use yet.
 type opening struct {
 	*Disk
-	fresh    bool // the journal was just created: files that it does not have are the user's
+	fresh    bool // the journal was just created: all files are the user's
+	takeOver bool // a new transfer may write to them
 	sameBoot bool // the machine was not started since the last records
 }
 
 // start compares the files with the journal. If it fails, it closes the store.
-func (d opening) start(boot journal.BootID) (*Disk, error) {
-	if err := errors.Join(d.journal.Boot(boot), d.inspect()); err != nil {
-		return nil, errors.Join(err, d.Close())
+func (d opening) start(boot journal.BootID) error {
+	err := errors.Join(d.journal.Boot(boot), d.inspect())
+	if err == nil && d.fresh && !d.journal.Seed() {
+		err = d.foundEntries()
+	}
+	if err != nil {
+		return errors.Join(err, d.Close())
 	}
 	for _, piece := range d.journal.Unmarked() {
 		// Written before the restart, and maybe not flushed since.
 		d.setDirty(piece)
 		d.flush.unsynced += int64(d.m.PieceSize(piece))
 	}
-	return d.Disk, nil
+	return nil
 }
 
 // inspect makes the pieces of the files that differ from their records unverified. Pieces of a missing file are missing, but
@@ -164,13 +166,22 @@ func (d opening) inspect() error {
 	keys, there := make([]uint64, 0, l.files()), true
 	look := looker{t: d.tree}
 	for file := range l.files() {
-		d.files.update(file, func(f *fileRecord) { f.File = d.journal.File(d.tree.entry(file)) })
+		entry := d.tree.entry(file)
+		d.files.update(file, func(f *fileRecord) { f.File = d.journal.File(entry) })
 		if l.pad(file) {
+			if d.fresh { // it needs no file
+				if err := d.journal.Found(entry, journal.File{}); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		info, err := look.stat(file)
 		if err != nil {
 			return err
+		}
+		if info == nil && d.fresh && d.journal.Seed() {
+			return d.changedSince(file, fs.ErrNotExist)
 		}
 		if info == nil {
 			there = false
@@ -206,31 +217,61 @@ func (d opening) inspect() error {
 	return err
 }
 
-// inspectFile compares a file with its record.
+// inspectFile records a file that exists.
 func (d opening) inspectFile(file int, info fs.FileInfo) (fileRecord, error) {
-	rec, entry := d.files.at(file).File, d.tree.entry(file)
-	size, seed := d.tree.layout.size(file), d.journal.Seed()
-	if !seed && !d.fresh {
-		rec = d.claim(file, rec, info)
+	inspect := d.compareFile
+	if d.fresh {
+		inspect = d.recordFound
 	}
-	if info.Size() != size || rec.Stamp != stampOf(info) {
-		// It was changed or replaced since it was stamped, or since all of it was verified.
-		rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.layout.every(d.m, file, d.journal.Verified))
-		rec.Foreign = !seed && !rec.Owns(vfs.StatOf(info).Inode)
-		rec.Stamp = stampOf(info)
-		// A flush may have failed before the restart.
-		d.tree.dropCache(file)
-		// What the journal says now is true of the file as it is.
-		if err := d.journal.Unverify(entry, rec); err != nil {
-			return fileRecord{}, err
-		}
+	rec, err := inspect(file, info)
+	if err != nil {
+		return fileRecord{}, err
 	}
 	return d.files.update(file, func(f *fileRecord) {
 		f.File, f.state = rec, f.state.next(fileFound)
-		if rec.Final && info.Size() == size {
+		if rec.Final && info.Size() == d.tree.layout.size(file) {
 			f.state = f.state.next(filePublished)
 		}
 	}), nil
+}
+
+// recordFound records a file that is older than the transfer or seed.
+func (d opening) recordFound(file int, info fs.FileInfo) (journal.File, error) {
+	entry := d.tree.entry(file)
+	rec := journal.File{Stamp: stampOf(info), Foreign: !d.takeOver && !d.journal.Seed()}
+	e := &d.m.Entries[entry]
+	switch {
+	case !d.journal.Seed():
+		return rec, d.journal.Found(entry, rec)
+	case info.Size() != e.Size || info.ModTime().UnixNano() != e.MTime:
+		return rec, d.changedSince(file, nil)
+	}
+	return rec, d.journal.SetFile(entry, rec)
+}
+
+// changedSince returns an error about a file that differs from the manifest of a new seed.
+func (d opening) changedSince(file int, cause error) error {
+	path := d.tree.fullPath(d.tree.fileName(file))
+	return &ChangedError{Path: path, Reason: "its size or modification time changed; try again", Err: cause}
+}
+
+// compareFile compares a file with its record.
+func (d opening) compareFile(file int, info fs.FileInfo) (journal.File, error) {
+	rec, seed := d.files.at(file).File, d.journal.Seed()
+	if !seed {
+		rec = d.claim(file, rec, info)
+	}
+	if info.Size() == d.tree.layout.size(file) && rec.Stamp == stampOf(info) {
+		return rec, nil
+	}
+	// It was changed or replaced since it was stamped, or since all of it was verified.
+	rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.layout.every(d.m, file, d.journal.Verified))
+	rec.Foreign = !seed && !rec.Owns(vfs.StatOf(info).Inode)
+	rec.Stamp = stampOf(info)
+	// A flush may have failed before the restart.
+	d.tree.dropCache(file)
+	// What the journal says now is true of the file as it is.
+	return rec, d.journal.Unverify(d.tree.entry(file), rec)
 }
 
 // claim returns the record of a file that the journal does not have, if the journal lost its record in a crash.
@@ -267,13 +308,10 @@ func (d opening) loadPieces() {
 
 // TakeOver has the store write to the files and links that are at the names of the content, where they differ from it.
 // They stay the user's: Remove leaves them. It must be called before the store is used.
-func (d *Disk) TakeOver() error {
-	return opening{Disk: d}.found(func(e *proto.Entry) bool { return e.Kind == proto.File || e.Kind == proto.Symlink }, d.journal.SetFile)
-}
+func (d *Disk) TakeOver() error { return opening{Disk: d}.takeOverAll() }
 
-// foundAll records what is at the destination of a new transfer as the user's. The pieces of its files are unverified. With
-// takeOver, the store may write to them.
-func (d opening) foundAll(takeOver bool) error {
+// foundEntries records what is at the destination of a new transfer, other than files with bytes, as the user's.
+func (d opening) foundEntries() error {
 	if !d.tree.single() {
 		info, err := d.tree.lstat(".")
 		if err != nil {
@@ -284,31 +322,15 @@ func (d opening) foundAll(takeOver bool) error {
 			return err
 		}
 	}
-	for file := range d.tree.layout.files() {
-		if d.tree.layout.pad(file) {
-			if err := d.journal.Found(d.tree.entry(file), journal.File{}); err != nil {
-				return err
-			}
-		}
-	}
-	some := func(e *proto.Entry) bool {
-		return e.Kind != proto.Pad && (takeOver || e.Kind == proto.Dir || e.Size > 0)
-	}
-	return d.found(some, func(entry int, f journal.File) error {
-		if d.m.Entries[entry].Size == 0 {
-			return d.journal.SetFile(entry, f)
-		}
-		f.Foreign = !takeOver
-		return d.journal.Found(entry, f)
-	})
+	return d.takeOverAll()
 }
 
-// found calls record with some entries that exist, as the user's.
-func (d opening) found(some func(*proto.Entry) bool, record func(entry int, f journal.File) error) error {
+// takeOverAll is TakeOver, in a new transfer for the entries without bytes and the directories only.
+func (d opening) takeOverAll() error {
 	t := d.tree
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
-		if !some(e) {
+		if e.Kind == proto.Pad || d.fresh && (e.Size > 0 || !d.takeOver && e.Kind != proto.Dir) || !d.fresh && e.Kind == proto.Dir {
 			continue
 		}
 		info, err := t.lstat(t.name(i))
@@ -326,7 +348,7 @@ func (d opening) found(some func(*proto.Entry) bool, record func(entry int, f jo
 		if is.Inode = vfs.StatOf(info).Inode; is.Inode == f.Inode {
 			is.Changed = f.Changed
 		}
-		if err := record(i, is); err != nil {
+		if err := d.journal.SetFile(i, is); err != nil {
 			return err
 		}
 		if file := t.layout.file(i); file >= 0 {

@@ -13,25 +13,39 @@ import (
 // place is the path of the content by the directory above it, which is open. The content is created, opened and removed by
 // its name in that directory, and a link with that name is not followed, whenever it was put there.
 type place struct {
-	fs     vfs.FS
 	path   string
-	name   string
-	parent vfs.Root // nil if it cannot be opened, as a directory that may only be searched: then the path is used
+	parent vfs.Root // nil if it cannot be opened, as a directory that may only be searched
 	err    error    // why parent is nil
+	in     directory
+	name   string // of the content in that directory
 }
 
-// openPlace returns the place of an absolute path. It fails with [fs.ErrNotExist] if the directory above does not exist.
+// directory is the parent of a place, or the whole file system.
+type directory interface {
+	Lstat(name string) (fs.FileInfo, error)
+	Mkdir(name string, perm fs.FileMode) error
+	OpenRoot(name string) (vfs.Root, error)
+	Remove(name string) error
+}
+
+// openPlace returns the place of a path. It fails with [fs.ErrNotExist] if the directory above does not exist.
 func openPlace(fsys vfs.FS, path string) (*place, error) {
-	p := &place{fs: fsys, path: path, name: filepath.Base(path)}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &place{path: path}
+	parent, err := fsys.OpenRoot(filepath.Dir(path))
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		p.err, p.in, p.name = err, fsys, path
+		return p, nil
+	case err != nil:
+		return nil, err
+	}
+	p.parent, p.in, p.name = parent, parent, filepath.Base(path)
 	if filepath.Dir(path) == path {
 		p.name = "."
-	}
-	p.parent, p.err = fsys.OpenRoot(filepath.Dir(path))
-	if p.err != nil {
-		p.parent = nil
-	}
-	if p.err != nil && !errors.Is(p.err, fs.ErrPermission) {
-		return nil, p.err
 	}
 	return p, nil
 }
@@ -43,14 +57,11 @@ func (p *place) close() {
 }
 
 func (p *place) lstat() (fs.FileInfo, error) {
-	if p.parent == nil {
-		return p.fs.Lstat(p.path)
-	}
-	info, err := p.parent.Lstat(p.name)
+	info, err := p.in.Lstat(p.name)
 	return info, p.withPath(err)
 }
 
-// withPath puts the path into an error of parent.
+// withPath puts the path into an error of a directory.
 func (p *place) withPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -65,12 +76,8 @@ func (p *place) create(m *proto.Manifest) (err error) {
 	if m.Root != nil {
 		mode = transferDirMode // until Publish
 	}
-	switch {
-	case isSingle(m):
-	case p.parent == nil:
-		err = p.fs.Mkdir(p.path, mode)
-	default:
-		err = p.withPath(p.parent.Mkdir(p.name, mode))
+	if !isSingle(m) {
+		err = p.withPath(p.in.Mkdir(p.name, mode))
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return cannotCreate(p.path, err)
@@ -104,18 +111,11 @@ func (p *place) check(m *proto.Manifest) error {
 
 // open opens the content's directory, or takes over parent for a single file.
 func (p *place) open(single bool) (r vfs.Root, err error) {
-	switch {
-	case single && p.parent == nil:
-		return nil, p.err
-	case single:
+	if single {
 		r, p.parent = p.parent, nil
-		return r, nil
-	case p.parent == nil:
-		r, err = p.fs.OpenRoot(p.path)
-	default:
-		r, err = p.parent.OpenRoot(p.name)
+		return r, p.err
 	}
-	if err != nil {
+	if r, err = p.in.OpenRoot(p.name); err != nil {
 		if info, statErr := p.lstat(); statErr == nil && !info.IsDir() {
 			return nil, &ChangedError{Path: p.path, Reason: "it is not a directory", Err: err}
 		}
@@ -138,15 +138,14 @@ func (p *place) leadsTo(r vfs.Root) bool {
 }
 
 // remove removes the content's directory, which is empty.
-func (p *place) remove() error {
-	if p.parent == nil {
-		return p.fs.Remove(p.path)
-	}
-	return p.withPath(p.parent.Remove(p.name))
-}
+func (p *place) remove() error { return p.withPath(p.in.Remove(p.name)) }
 
 // openFree is openPlace for content that does not exist yet.
 func openFree(fsys vfs.FS, path string) (*place, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
 	p, err := openPlace(fsys, path)
 	above := filepath.Dir(path)
 	switch {

@@ -51,14 +51,6 @@ func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
 
 // RemoveOn is [Remove] on another file system than the system's.
 func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		return nil, err
-	}
-	id, err := m.Digest()
-	if err != nil {
-		return nil, err
-	}
 	at, err := openPlace(fsys, root)
 	if err == nil {
 		defer at.close()
@@ -70,23 +62,22 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if at == nil {
 		return nil, err
 	}
-	l := newLayout(m)
-	j, err := journal.Open(fsys, journalPath(dir), id, shapeOf(m, &l))
+	d := newDisk(m, NewFilesOn(fsys, 1))
+	err = d.openJournal(dir)
 	if errors.Is(err, journal.ErrNone) {
-		return []Left{{root, leftFound}}, nil
+		return []Left{{at.path, leftFound}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer j.Close()
-	if j.Seed() {
+	defer d.journal.Close()
+	if d.journal.Seed() {
 		return nil, errRemoveSeed
 	}
 	if err := at.check(m); err != nil {
-		return []Left{{root, leftReplaced}}, nil //nolint:nilerr // says so
+		return []Left{{at.path, leftReplaced}}, nil //nolint:nilerr // says so
 	}
-	d := newDisk(m, j)
-	if err := d.openTree(at, NewFilesOn(fsys, 1)); err != nil {
+	if err := d.openTree(at); err != nil {
 		return nil, err
 	}
 	defer d.tree.root.Close()

@@ -113,13 +113,17 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	if opt.FollowLinks {
 		opt.FS = vfs.Follow(opt.FS)
 	}
-	t, err := openTree(path, m, NewFilesOn(opt.FS, 2*opt.Workers))
+	at, err := openPlace(opt.FS, path)
 	if err != nil {
 		return err
 	}
+	defer at.close()
+	d := newDisk(m, NewFilesOn(opt.FS, 2*opt.Workers))
+	t := d.tree
+	if err := t.open(at); err != nil {
+		return err
+	}
 	t.opt.exact = true
-	d := newDisk(m, nil)
-	d.tree = t
 	defer func() { d.closeFiles(); _ = t.root.Close() }()
 	if err := t.checkEmpty(ctx); err != nil {
 		return err
@@ -213,29 +217,6 @@ func (t *tree) checkEmpty(ctx context.Context) error {
 			_ = f.Close() // nothing was written
 		}
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compare returns a [*ChangedError] if a file has changed since it was listed. It calls same with each unchanged file.
-func (t *tree) compare(same func(file int, info fs.FileInfo) error) error {
-	look := looker{t: t}
-	for file, entry := range t.layout.entries {
-		info, err := look.stat(file)
-		if err != nil {
-			return err
-		}
-		e := &t.m.Entries[entry]
-		if info == nil || info.Size() != e.Size || info.ModTime().UnixNano() != e.MTime {
-			return &ChangedError{
-				Path:   t.fullPath(t.fileName(file)),
-				Reason: "its size or modification time changed; try again",
-				Err:    notExist(info),
-			}
-		}
-		if err := same(file, info); err != nil {
 			return err
 		}
 	}

@@ -45,27 +45,9 @@ type names struct {
 	mounts  bool            // some files are on other file systems
 }
 
-// openTree opens the files at path, which exists, for reading.
-func openTree(path string, m *proto.Manifest, files *Files) (*tree, error) {
-	at, err := openPlace(files.fs, path)
-	if err != nil {
-		return nil, err
-	}
-	defer at.close()
-	t := newTree(path, m, files)
-	if err := t.open(at); err != nil {
-		return nil, err
-	}
-	return t, nil
-}
-
-// newTree returns the tree at path, which is not open.
-func newTree(path string, m *proto.Manifest, files *Files) *tree {
-	return &tree{m: m, layout: newLayout(m), files: files, path: path, names: names{changed: make(map[string]bool)}}
-}
-
 // open opens the root.
 func (t *tree) open(at *place) error {
+	t.path = at.path
 	err := t.permit(".", func() (err error) {
 		t.root, err = at.open(t.single())
 		return err
