@@ -229,8 +229,8 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if s.Context().Err() != nil {
-		return nil, fmt.Errorf("the content was not verified to the end: %w", context.Cause(s.Context()))
+	if s.Context().Err() != nil { // such as when a piece cannot be fetched again: something else is in the place of its file
+		return t.Verify(ctx, progress)
 	}
 	if disk != nil && len(v.unreadable) == 0 {
 		err = errors.Join(err, disk.Accept(changed))
@@ -241,7 +241,7 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	return v.result(), err
 }
 
-// awaitSwarm waits until the transfer serves what it has, and returns its swarm, nil if it does not
+// awaitSwarm waits until the transfer serves what it has, or has ended, and returns its swarm, nil if it does not
 // run, and the store of that. It fails if the transfer waits for something else.
 func (t *Transfer) awaitSwarm(ctx context.Context) (*swarm.Swarm, *store.Disk, error) {
 	for {
@@ -249,7 +249,7 @@ func (t *Transfer) awaitSwarm(ctx context.Context) (*swarm.Swarm, *store.Disk, e
 		s, disk, running, waiting := t.mu.swarm, t.mu.disk, t.mu.cancel != nil, t.mu.waiting
 		t.mu.Unlock()
 		switch {
-		case s != nil, !running:
+		case s != nil && s.Context().Err() == nil, !running:
 			return s, disk, nil
 		case waiting != "":
 			return nil, nil, fmt.Errorf("there is nothing to verify: the transfer waits for %s", waiting)

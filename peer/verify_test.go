@@ -125,6 +125,32 @@ func TestVerifyOfStopped(t *testing.T) {
 	}
 }
 
+// TestVerifyOfFailing puts a directory in the place of a file, so that the transfer fails once a damaged piece was
+// fetched again, which may be during the verification.
+func TestVerifyOfFailing(t *testing.T) {
+	t.Parallel()
+	path, content := peertest.RandomFile(t, 2<<20)
+	src, out := filepath.Join(filepath.Dir(path), "tree"), filepath.Join(t.TempDir(), "out")
+	if err := errors.Join(os.Mkdir(src, 0o755), os.WriteFile(filepath.Join(src, "a"), content[:1<<20], 0o644),
+		os.WriteFile(filepath.Join(src, "b"), content[1<<20:], 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	get := peertest.Get(t, peertest.Start(t, "B"), link, out)
+	peertest.Wait(t, get)
+	if err := errors.Join(get.Flush(t.Context()), os.Remove(filepath.Join(out, "a")), os.Mkdir(filepath.Join(out, "a"), 0o755),
+		os.Truncate(filepath.Join(out, "b"), 10)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := get.Verify(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (store.Difference{Path: "a", What: store.Replaced}); !slices.Contains(v.Different, want) || v.Intact() {
+		t.Errorf("found %+v, want %v", v, want)
+	}
+}
+
 // TestVerifyOneOf damages a piece of three files without a trace of which one.
 func TestVerifyOneOf(t *testing.T) {
 	t.Parallel()

@@ -127,19 +127,22 @@ func (t *tree) closeFile(f vfs.File) {
 	}
 }
 
+// notRegular is the reason if something else has the name of a file.
+const notRegular = "it is not a regular file: remove what has its name"
+
 // openRegular opens a regular file that exists. It follows no link.
 func (t *tree) openRegular(name string, flags int) (vfs.File, fs.FileInfo, error) {
 	// Nonblocking, should a named pipe have taken the file's place.
 	f, err := t.root.OpenFile(name, flags|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && notThere(err) {
-		return nil, nil, &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file", Err: err}
+		return nil, nil, &ChangedError{Path: t.fullPath(name), Reason: notRegular, Err: err}
 	}
 	if err != nil {
 		return nil, nil, t.withPath(name, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = &ChangedError{Path: t.fullPath(name), Reason: "it is not a regular file"}
+		err = &ChangedError{Path: t.fullPath(name), Reason: notRegular}
 	}
 	if err != nil {
 		t.closeFile(f)
@@ -156,7 +159,7 @@ func notThere(err error) bool {
 	}
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
-		return errno == syscall.ENOTDIR || errno == syscall.ELOOP
+		return errno == syscall.ENOTDIR || errno == syscall.EISDIR || errno == syscall.ELOOP
 	}
 	// A directory was replaced by a link that leads out of the root.
 	return !errors.Is(err, os.ErrClosed)
