@@ -106,7 +106,7 @@ func newCaster(cfg Config) (c *caster, err error) {
 	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log); err != nil {
 		return nil, err
 	}
-	c.dials = newDials(c.node.Host().Connect, cfg.Log)
+	c.dials = &dials{connect: c.node.Host().Connect, log: cfg.Log, slots: make(chan struct{}, maxDials)}
 	if c.source, err = newSource(&c.cfg, c.node); err != nil {
 		return nil, errors.Join(err, c.node.close())
 	}
@@ -153,7 +153,7 @@ func (c *caster) run(ctx context.Context) error {
 	close(c.over)
 	cancel()
 	all.Wait()
-	c.dials.wait()
+	c.dials.all.Wait()
 	c.look()
 	if c.why == nil && !errors.Is(failed, context.Canceled) {
 		return failed // which the hosts have received

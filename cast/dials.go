@@ -7,8 +7,6 @@ import (
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/mobgrid/mob/cast/agent"
 )
 
 const (
@@ -29,15 +27,9 @@ type dials struct {
 	all     sync.WaitGroup
 }
 
-func newDials(connect func(context.Context, libpeer.AddrInfo) error, log *slog.Logger) *dials {
-	return &dials{connect: connect, log: log, slots: make(chan struct{}, maxDials)}
-}
-
 // start dials an agent at its reported addresses in the background, unless it connects itself: this machine may be behind a NAT.
-func (d *dials) start(ctx context.Context, addrs []string) {
-	if peer, err := agent.ParsePeer(addrs); err == nil {
-		d.all.Go(func() { d.dial(ctx, *peer) })
-	}
+func (d *dials) start(ctx context.Context, agent libpeer.AddrInfo) {
+	d.all.Go(func() { d.dial(ctx, agent) })
 }
 
 func (d *dials) dial(ctx context.Context, agent libpeer.AddrInfo) {
@@ -46,11 +38,7 @@ func (d *dials) dial(ctx context.Context, agent libpeer.AddrInfo) {
 	case <-ctx.Done():
 		return
 	}
-	select {
-	case d.slots <- struct{}{}:
-	case <-ctx.Done():
-		return
-	}
+	d.slots <- struct{}{}
 	defer func() { <-d.slots }()
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -58,6 +46,3 @@ func (d *dials) dial(ctx context.Context, agent libpeer.AddrInfo) {
 		d.log.Debug("agent not reached", "peer", agent.ID, "error", err)
 	}
 }
-
-// wait waits for all dials.
-func (d *dials) wait() { d.all.Wait() }

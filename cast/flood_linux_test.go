@@ -32,10 +32,10 @@ func TestFlood(t *testing.T) {
 	long := strings.Repeat("x", 50_000)
 	floods := []string{
 		fmt.Sprintf("\x1e"+`{"progress":{"bytes":1,"waiting":"%s"}}`+"\n", long),
-		fmt.Sprintf("\x1e"+`{"output":{"line":"%s"}}`+"\n", long),
+		fmt.Sprintf("\x1e"+`{"output":"%s"}`+"\n", long),
 		"\x1e" + `{"hello":{"platform":"linux/amd64"}}` + "\n",
 		"\x1e" + long, // without end
-		"\x1e" + `{"ready":{"addrs":["` + testAddr + strings.Repeat(`","`+testAddr, launch.MaxAddrs-1) + `"]}}` + "\n",
+		"\x1e" + readyReport(launch.MaxAddrs) + "\n",
 	}
 	for i, name := range names {
 		path := filepath.Join(g.root, fmt.Sprint("flood", i))

@@ -14,19 +14,24 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 )
 
-// testAddr is an address with a peer id.
-const testAddr = "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWGRUvh7TkmXNpW5yQ1L1mFbqjY4EhT2FzPz1RzJ4mXoWd"
+// testAddr and testPeer are the address of a node and its id.
+const (
+	testAddr = "/ip4/127.0.0.1/tcp/1"
+	testPeer = "12D3KooWGRUvh7TkmXNpW5yQ1L1mFbqjY4EhT2FzPz1RzJ4mXoWd"
+)
+
+// readyReport is a Ready report with a number of addresses.
+func readyReport(addrs int) string {
+	return fmt.Sprintf(`{"ready":{"ID":"%s","Addrs":["%s"]}}`, testPeer, strings.Join(slices.Repeat([]string{testAddr}, addrs), `","`))
+}
 
 // TestInvalidReports checks that a host that sends a report that no agent sends fails with that reason, and that the
 // other host gets the content.
 func TestInvalidReports(t *testing.T) {
 	t.Parallel()
-	ready := func(addrs int) string {
-		return fmt.Sprintf(`{"ready":{"addrs":["%s"]}}`, strings.Join(slices.Repeat([]string{testAddr}, addrs), `","`))
-	}
 	for name, c := range map[string]struct{ reports, want string }{
-		"second ready":       {ready(1) + "\n" + ready(1), "the host sent a second Ready report"},
-		"too many addresses": {ready(9), "the host sent 9 addresses, more than 8"},
+		"second ready":       {readyReport(1) + "\n" + readyReport(1), "the host sent a second Ready report"},
+		"too many addresses": {readyReport(9), "the host sent 9 addresses, more than 8"},
 		"long error":         {`{"failed":{"error":"` + strings.Repeat(`x\n`, 10_000) + `"}}`, strings.Repeat("x; ", 1365) + "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +58,7 @@ func TestDialsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var now, all atomic.Int64
-		d := newDials(func(ctx context.Context, _ libpeer.AddrInfo) error {
+		d := &dials{slots: make(chan struct{}, maxDials), log: slog.New(slog.DiscardHandler), connect: func(ctx context.Context, _ libpeer.AddrInfo) error {
 			all.Add(1)
 			if n := now.Add(1); n > maxDials {
 				t.Errorf("%d dials at a time", n)
@@ -61,16 +66,16 @@ func TestDialsBounded(t *testing.T) {
 			<-ctx.Done()
 			now.Add(-1)
 			return ctx.Err()
-		}, slog.New(slog.DiscardHandler))
+		}}
 		for range 1000 {
-			d.start(t.Context(), []string{testAddr})
+			d.start(t.Context(), libpeer.AddrInfo{})
 		}
 		time.Sleep(dialWait + 1)
 		synctest.Wait()
 		if n := now.Load(); n != maxDials {
 			t.Errorf("%d dials, want %d", n, maxDials)
 		}
-		d.wait()
+		d.all.Wait()
 		if n := all.Load(); n != 1000 {
 			t.Errorf("%d agents dialed", n)
 		}

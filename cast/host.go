@@ -162,7 +162,7 @@ func (h *host) admit(s *agent.Start) error {
 	}
 	s.Key, err = crypto.MarshalPrivateKey(key)
 	s.Network, s.Grant = n.secret.ID().String(), string(grant.PEM())
-	s.Caster = agent.Texts(n.Addrs())
+	s.Caster = agent.Info(n.Node)
 	return err
 }
 
@@ -201,13 +201,13 @@ func (h *host) take(ctx context.Context, r *agent.Report) error {
 	case r.Ready != nil:
 		h.ready = true
 		h.enter(Fetching)
-		h.caster.dials.start(ctx, r.Ready.Addrs)
+		h.caster.dials.start(ctx, *r.Ready)
 	case r.Progress != nil:
 		h.progress(*r.Progress)
 	case r.Output != nil:
-		h.caster.send(Event{Index: h.index, Output: &r.Output.Line})
+		h.caster.send(Event{Index: h.index, Output: r.Output})
 	case r.Done != nil:
-		h.progress(r.Done.Progress)
+		h.progress(*r.Done)
 		h.settle(Done, "", 0)
 	case r.Failed != nil:
 		h.progress(r.Failed.Progress)

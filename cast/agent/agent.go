@@ -54,7 +54,7 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 	defer signal.Stop(broken)
 	server, err := launch.Serve(stdout)
 	if err == nil {
-		a := &agent{server: server, out: newReporter(stdout), began: time.Now(), outcome: make(chan error, 1)}
+		a := &agent{server: server, out: newReporter(stdout), outcome: make(chan error, 1)}
 		if err = a.run(ctx, stdin); err != nil {
 			err = errors.New(a.describe(err))
 		}
@@ -70,7 +70,6 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 type agent struct {
 	server *launch.Server
 	out    *reporter
-	began  time.Time // time of the Start message
 	given  Start
 	node   *peer.Node
 	job    job
@@ -112,10 +111,10 @@ func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var last liveness
+	now := time.Now()
+	last := liveness{received: now, moved: now, asked: now}
 	var reported time.Time
 	held := uint64(0)
-	last.note(a.progress(), a.sent(), true)
 	for {
 		select {
 		case m, ok := <-messages:
@@ -138,7 +137,7 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 				a.out.progress(now)
 				held, reported = now.Held, time.Now()
 			}
-			last.note(now, a.sent(), false)
+			last.note(now, a.traffic())
 		case <-ctx.Done():
 			return fmt.Errorf("interrupted: %w", errEnded)
 		}
@@ -154,7 +153,7 @@ func (a *agent) handle(ctx context.Context, m *Message) error {
 	case m.Start != nil && a.job != nil:
 		return errors.New("second Start message")
 	case m.Start != nil:
-		a.began, a.given = time.Now(), *m.Start
+		a.given = *m.Start
 		if err := a.start(ctx, m.Start); err != nil {
 			a.settle(err)
 		}
@@ -195,13 +194,12 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	if err := a.startNode(s); err != nil {
 		return nil, err
 	}
-	addrs := Texts(a.node.Addrs())
-	a.out.send(&Report{Ready: &Ready{Addrs: addrs[:min(len(addrs), launch.MaxAddrs)]}})
+	ready := Info(a.node)
+	ready.Addrs = ready.Addrs[:min(len(ready.Addrs), launch.MaxAddrs)]
+	a.out.send(&Report{Ready: &ready})
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
-	if err := a.meetCaster(meeting, s); err != nil {
-		return nil, err
-	}
+	a.meetCaster(meeting, s.Caster)
 	if s.Link != "" {
 		return newDownload(a.node, s)
 	}
@@ -211,12 +209,12 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 // settle reports the outcome of the job.
 func (a *agent) settle(err error) {
 	a.settled, a.failure = true, err
-	p, seconds := a.progress(), time.Since(a.began).Seconds()
+	p := a.progress()
 	if err == nil {
-		a.out.send(&Report{Done: &Done{Progress: p, Seconds: seconds}})
+		a.out.send(&Report{Done: &p})
 		return
 	}
-	f := &Failed{Progress: p, Error: a.describe(err), Seconds: seconds}
+	f := &Failed{Progress: p, Error: a.describe(err)}
 	var status *exitError
 	if errors.As(err, &status) {
 		f.Exit = status.status
@@ -263,16 +261,12 @@ type liveness struct {
 }
 
 // note records the state of the host.
-func (l *liveness) note(p Progress, sent int64, first bool) {
-	now := time.Now()
-	if first {
-		l.received = now
+func (l *liveness) note(p Progress, t peer.Traffic) {
+	if in := p.Bytes + t.WANIn + t.LANIn; in != l.bytes {
+		l.bytes, l.moved = in, time.Now()
 	}
-	if in := p.Bytes + p.WAN + p.LAN; first || in != l.bytes {
-		l.bytes, l.moved = in, now
-	}
-	if first || sent != l.sent {
-		l.sent, l.asked = sent, now
+	if sent := t.WANOut + t.LANOut; sent != l.sent {
+		l.sent, l.asked = sent, time.Now()
 	}
 }
 
@@ -281,24 +275,21 @@ func (a *agent) progress() (p Progress) {
 	if a.job != nil {
 		p = a.job.progress()
 	}
-	if a.node != nil {
-		t := a.node.Stats().Totals.Traffic
-		p.WAN, p.LAN = t.WANIn, t.LANIn
-		if parts := proto.ClusterParts(a.node.Cluster()); parts > 1 {
-			p.Rack = t.Near[parts-1].In
-		}
-		p.Overwriting = p.Overwriting && t.WANIn+t.LANIn > 0
+	t := a.traffic()
+	p.WAN, p.LAN = t.WANIn, t.LANIn
+	if parts := proto.ClusterParts(a.given.Cluster); parts > 1 {
+		p.Rack = t.Near[parts-1].In
 	}
+	p.Overwriting = p.Overwriting && (a.node == nil || t.WANIn+t.LANIn > 0)
 	return p
 }
 
-// sent returns the payload sent to other nodes, in bytes.
-func (a *agent) sent() int64 {
-	if a.node == nil {
-		return 0
+// traffic returns the traffic of the node, zero without one.
+func (a *agent) traffic() (t peer.Traffic) {
+	if a.node != nil {
+		t = a.node.Stats().Totals.Traffic
 	}
-	t := a.node.Stats().Totals.Traffic
-	return t.WANOut + t.LANOut
+	return t
 }
 
 // close removes an incomplete transfer, and all files of the agent.

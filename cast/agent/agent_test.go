@@ -178,7 +178,8 @@ func TestCasterBehindNAT(t *testing.T) {
 	c := startCaster(t)
 	_, port, err := net.SplitHostPort(silent.Addr().String())
 	must(t, err)
-	at := ma.StringCast("/ip4/127.0.0.1/tcp/" + port + "/p2p/" + c.Host().ID().String())
+	silentAddr := ma.StringCast("/ip4/127.0.0.1/tcp/" + port)
+	at := silentAddr.Encapsulate(ma.StringCast("/p2p/" + c.Host().ID().String()))
 	c.SetTrackers([]ma.Multiaddr{at})
 
 	path := filepath.Join(t.TempDir(), "src")
@@ -200,21 +201,19 @@ func TestCasterBehindNAT(t *testing.T) {
 		Key:     secret,
 		Network: c.secret.ID().String(),
 		Grant:   string(grant.PEM()),
-		Caster:  []string{at.String()},
+		Caster:  libpeer.AddrInfo{ID: c.Host().ID(), Addrs: []ma.Multiaddr{silentAddr}},
 		Link:    link.String(),
 		Dest:    dest,
 	}})
 	ready := a.report(func(r Report) bool { return r.Ready != nil })
-	info, err := ParsePeer(ready.Ready.Addrs)
-	must(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	must(t, c.Host().Connect(ctx, *info))
+	must(t, c.Host().Connect(ctx, *ready.Ready))
 	done := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
 	if done.Done == nil {
 		t.Fatal(done.Failed.Error)
 	}
-	c.checkMeeting(t, at)
+	c.checkMeeting(t, silentAddr)
 	got, err := os.ReadFile(dest)
 	must(t, err)
 	if !bytes.Equal(got, content) {
@@ -235,13 +234,14 @@ func (c *testCaster) checkMeeting(t *testing.T, hangs ma.Multiaddr) {
 	must(t, datadir.SaveKey(dir, key))
 	node, err := peer.Start(peer.Config{Data: dir, Network: &membership.Config{Network: c.secret.ID(), Grant: grant}})
 	must(t, err)
-	met := make(chan error)
+	met := make(chan struct{})
 	go func() {
+		defer close(met)
 		a := &agent{node: node}
-		met <- a.meetCaster(t.Context(), &Start{Caster: []string{hangs.String()}})
+		a.meetCaster(t.Context(), libpeer.AddrInfo{ID: c.Host().ID(), Addrs: []ma.Multiaddr{hangs}})
 	}()
 	must(t, c.Host().Connect(t.Context(), libpeer.AddrInfo{ID: node.Host().ID(), Addrs: node.Host().Addrs()}))
-	must(t, <-met)
+	<-met
 	must(t, node.Close())
 }
 

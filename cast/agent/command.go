@@ -2,13 +2,14 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -42,27 +43,26 @@ func (e *exitError) Error() string {
 // command runs a command line with sh in its own process group. Write writes to its standard input.
 type command struct {
 	cmd    *exec.Cmd
-	stdin  *os.File
-	stderr lastLine
+	stdin  io.WriteCloser
+	last   string        // the last nonempty line of standard error
 	ended  chan struct{} // closed when it has exited
 	result chan error
 }
 
 // startCommand starts a command line. output is called with each line that it prints.
 func startCommand(line string, env []string, output func(string)) (*command, error) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	widen(r)
-	c := &command{stdin: w, ended: make(chan struct{}), result: make(chan error, 1)}
-	stdout, stderr := &lineWriter{line: output}, &lineWriter{line: c.stderr.keep}
-	c.cmd = exec.Command("sh", "-c", line)
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = r, stdout, stderr
+	c := &command{cmd: exec.Command("sh", "-c", line), ended: make(chan struct{}), result: make(chan error, 1)}
+	stdout := &lineWriter{line: output}
+	stderr := &lineWriter{line: func(line string) { c.last = cmp.Or(strings.TrimSpace(line), c.last) }}
+	c.cmd.Stdout, c.cmd.Stderr = stdout, stderr
 	c.cmd.Env = append(os.Environ(), env...)
 	c.cmd.SysProcAttr = newGroup()
 	c.cmd.WaitDelay = outputWait
+	var err error
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	widen(c.cmd.Stdin)
 	started := make(chan error)
 	go func() {
 		// Linux kills the command when the thread that started it ends.
@@ -79,11 +79,7 @@ func startCommand(line string, env []string, output func(string)) (*command, err
 			close(c.ended)
 		}
 	}()
-	if err := <-started; err != nil {
-		_ = w.Close()
-		return nil, err
-	}
-	return c, nil
+	return c, <-started
 }
 
 // status returns the error of a command after Wait returned err.
@@ -95,7 +91,7 @@ func (c *command) status(err error) error {
 	if state.Success() {
 		return nil // even if another process keeps its output open
 	}
-	e := &exitError{status: state.ExitCode(), last: c.stderr.text()}
+	e := &exitError{status: state.ExitCode(), last: c.last}
 	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
 		e.status, e.signal = 128+int(ws.Signal()), ws.Signal().String()
 	}
@@ -167,24 +163,4 @@ func (w *lineWriter) flush() {
 		w.line(string(w.rest))
 		w.rest = nil
 	}
-}
-
-// lastLine keeps the last nonempty line.
-type lastLine struct {
-	mu   sync.Mutex
-	last string
-}
-
-func (l *lastLine) keep(line string) {
-	if line = strings.TrimSpace(line); line != "" {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.last = line
-	}
-}
-
-func (l *lastLine) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.last
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"io"
 	"os"
 	"syscall"
 	"time"
@@ -27,4 +28,8 @@ func resetTimerSlack() {
 const pipeSize = 1 << 20
 
 // widen raises the capacity of a pipe, if the system allows it.
-func widen(pipe *os.File) { _, _ = unix.FcntlInt(pipe.Fd(), unix.F_SETPIPE_SZ, pipeSize) }
+func widen(pipe io.Reader) {
+	if f, ok := pipe.(*os.File); ok {
+		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETPIPE_SZ, pipeSize)
+	}
+}

@@ -1,6 +1,10 @@
 package agent
 
-import "strings"
+import (
+	"strings"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+)
 
 // Message is a message from the caster to an agent. One field is set. A message without any is a keepalive.
 type Message struct {
@@ -23,8 +27,8 @@ type Start struct {
 	Key     []byte `json:"key,omitempty"`
 	Network string `json:"network,omitempty"`
 	Grant   string `json:"grant,omitempty"`
-	// Caster contains the addresses of the caster, with its peer id.
-	Caster []string `json:"caster,omitempty"`
+	// Caster is the node of the caster.
+	Caster libpeer.AddrInfo `json:"caster,omitzero"`
 	// Link is the link of the content, empty for a stream. Stream is the public key that verifies the records of a stream, as
 	// marshaled by libp2p.
 	Link   string `json:"link,omitempty"`
@@ -56,16 +60,14 @@ type End struct {
 
 // Report is a message from an agent to the caster. One field is set.
 type Report struct {
-	Ready    *Ready    `json:"ready,omitempty"`
-	Progress *Progress `json:"progress,omitempty"`
-	Output   *Output   `json:"output,omitempty"`
-	Done     *Done     `json:"done,omitempty"`
-	Failed   *Failed   `json:"failed,omitempty"`
-}
-
-// Ready reports the addresses of the node. An agent sends it once, or never if the Start message contains the content.
-type Ready struct {
-	Addrs []string `json:"addrs"` // with its peer id
+	// Ready is the node, sent once, or never if the Start message contains the content.
+	Ready    *libpeer.AddrInfo `json:"ready,omitempty"`
+	Progress *Progress         `json:"progress,omitempty"`
+	// Output is a line that the command printed, without its end.
+	Output *string `json:"output,omitempty"`
+	// Done reports that the content is on the disk of the host, or that the command has exited with status 0.
+	Done   *Progress `json:"done,omitempty"`
+	Failed *Failed   `json:"failed,omitempty"`
 }
 
 // Progress is sent once per second.
@@ -85,26 +87,13 @@ type Progress struct {
 	Overwriting bool `json:"overwriting,omitempty"`
 }
 
-// Output is a line that the command printed, without its end.
-type Output struct {
-	Line string `json:"line"`
-}
-
-// Done reports that the content is on the disk of the host, or that the command has exited with status 0.
-type Done struct {
-	Progress
-	// Seconds is the time since the Start message.
-	Seconds float64 `json:"seconds"`
-}
-
 // Failed reports that the host will not have the content.
 type Failed struct {
 	Progress
 	// Error is one line.
 	Error string `json:"error"`
 	// Exit is the exit status of the command, 128 plus the number of a signal, or 0 if it did not exit by itself.
-	Exit    int     `json:"exit,omitempty"`
-	Seconds float64 `json:"seconds"`
+	Exit int `json:"exit,omitempty"`
 }
 
 // maxText bounds the texts of reports, in bytes.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -79,11 +78,7 @@ const casterWait = 2 * time.Second
 
 // meetCaster waits until the node is connected to the caster or ctx ends. Either may dial the other, as one may be behind a NAT.
 // Later requests would wait for an unanswered dial.
-func (a *agent) meetCaster(ctx context.Context, s *Start) error {
-	caster, err := ParsePeer(s.Caster)
-	if err != nil {
-		return err
-	}
+func (a *agent) meetCaster(ctx context.Context, caster libpeer.AddrInfo) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h := a.node.Host()
@@ -94,10 +89,9 @@ func (a *agent) meetCaster(ctx context.Context, s *Start) error {
 	}}
 	h.Network().Notify(met)
 	defer h.Network().StopNotify(met)
-	if h.Connect(ctx, *caster) != nil {
+	if h.Connect(ctx, caster) != nil {
 		<-ctx.Done()
 	}
-	return nil
 }
 
 // ListenAddrs returns the multiaddrs at which a node of a cast listens: a free TCP port of each address in [launch.Addrs].
@@ -110,30 +104,8 @@ func ListenAddrs() (all []ma.Multiaddr) {
 	return all
 }
 
-// ParsePeer parses the multiaddrs of one peer, which end with its id.
-func ParsePeer(addrs []string) (*libpeer.AddrInfo, error) {
-	var all []ma.Multiaddr
-	for _, text := range addrs {
-		a, err := ma.NewMultiaddr(text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a)
-	}
-	infos, err := libpeer.AddrInfosFromP2pAddrs(all...)
-	if err == nil && len(infos) != 1 {
-		err = fmt.Errorf("addresses of %d peers, not of one", len(infos))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &infos[0], nil
-}
-
-// Texts returns the text of multiaddrs.
-func Texts(addrs []ma.Multiaddr) (out []string) {
-	for _, a := range addrs {
-		out = append(out, a.String())
-	}
-	return out
+// Info returns the id and the addresses of a node.
+func Info(n *peer.Node) libpeer.AddrInfo {
+	infos, _ := libpeer.AddrInfosFromP2pAddrs(n.Addrs()...) // they are of one peer
+	return infos[0]
 }

@@ -2,7 +2,7 @@ package agent
 
 import (
 	"io"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/cast/launch"
@@ -11,99 +11,79 @@ import (
 const (
 	// maxOutput bounds the queued lines of a command.
 	maxOutput = 64
+	// otherReports is the number of queued reports without output: Ready, Progress, and Done or Failed.
+	otherReports = 3
 	// lastReports bounds the wait for the last reports to be written.
 	lastReports = 2 * time.Second
 )
 
-// reporter writes reports in order. If the caster does not read, the output of a command blocks; all other reports are few. Its
-// methods may be called from any goroutine.
+// reporter writes reports in order. If the caster does not read, only output blocks. Its methods may be called from any goroutine.
 type reporter struct {
-	w    io.Writer
-	idle chan struct{} // closed after the last write
-
-	mu     sync.Mutex
-	change sync.Cond // of the fields below
-	queue  []*Report
-	lines  int // of Output in queue
-	closed bool
+	queue  chan *Report             // has room for all reports
+	lines  chan struct{}            // a token for each Output in queue
+	latest atomic.Pointer[Progress] // of the Progress in queue, nil without one
+	ended  chan struct{}            // closed by close
+	idle   chan struct{}            // closed after the last write
 }
 
 func newReporter(w io.Writer) *reporter {
-	r := &reporter{w: w, idle: make(chan struct{})}
-	r.change.L = &r.mu
-	go r.write()
+	r := &reporter{
+		queue: make(chan *Report, maxOutput+otherReports), lines: make(chan struct{}, maxOutput),
+		ended: make(chan struct{}), idle: make(chan struct{}),
+	}
+	go r.write(w)
 	return r
 }
 
 // write writes queued reports until close. After an error it drops them: the agent notices a lost caster by its stdin.
-func (r *reporter) write() {
+func (r *reporter) write(w io.Writer) {
 	defer close(r.idle)
 	var err error
 	for {
-		r.mu.Lock()
-		for len(r.queue) == 0 && !r.closed {
-			r.change.Wait()
+		var next *Report
+		select {
+		case next = <-r.queue:
+		case <-r.ended:
+			select {
+			case next = <-r.queue:
+			default:
+				return
+			}
 		}
-		if len(r.queue) == 0 {
-			r.mu.Unlock()
-			return
-		}
-		next := r.queue[0]
-		r.queue = r.queue[1:]
 		if next.Output != nil {
-			r.lines--
+			<-r.lines
 		}
-		r.change.Broadcast()
-		r.mu.Unlock()
+		if next.Progress != nil {
+			next.Progress = r.latest.Swap(nil)
+		}
 		if err == nil {
-			err = launch.WriteRecord(r.w, next)
+			err = launch.WriteRecord(w, next)
 		}
 	}
 }
 
 // send queues a report.
-func (r *reporter) send(rep *Report) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.queue = append(r.queue, rep)
-	r.change.Broadcast()
-}
+func (r *reporter) send(rep *Report) { r.queue <- rep }
 
 // progress queues a Progress, or replaces the queued one.
 func (r *reporter) progress(p Progress) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, q := range r.queue {
-		if q.Progress != nil {
-			*q.Progress = p
-			return
-		}
+	if r.latest.Swap(&p) == nil {
+		r.queue <- &Report{Progress: &p}
 	}
-	r.queue = append(r.queue, &Report{Progress: &p})
-	r.change.Broadcast()
 }
 
 // output queues a line of a command. It blocks while many are queued.
 func (r *reporter) output(line string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for r.lines >= maxOutput && !r.closed {
-		r.change.Wait()
+	select {
+	case r.lines <- struct{}{}:
+		r.queue <- &Report{Output: &line}
+	case <-r.ended:
 	}
-	if r.closed {
-		return
-	}
-	r.queue = append(r.queue, &Report{Output: &Output{Line: line}})
-	r.lines++
-	r.change.Broadcast()
 }
 
 // close waits for queued reports to be written, for two seconds at most.
 func (r *reporter) close() {
-	r.mu.Lock()
-	r.closed = true
-	r.change.Broadcast()
-	r.mu.Unlock()
+	close(r.ended)
 	select {
 	case <-r.idle:
 	case <-time.After(lastReports):

@@ -58,21 +58,11 @@ func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error
 	if err != nil {
 		return nil, err
 	}
-	caster, err := ParsePeer(s.Caster)
+	peers, err := libpeer.AddrInfoToP2pAddrs(&s.Caster)
 	if err != nil {
 		return nil, err
 	}
-	peers, err := libpeer.AddrInfoToP2pAddrs(caster)
-	if err != nil {
-		return nil, err
-	}
-	r, err := stream.NewReceiver(stream.ReceiverConfig{
-		Node:  n,
-		Key:   key,
-		Peers: peers,
-		Spool: s.Spool,
-		Dir:   dir,
-	})
+	r, err := stream.NewReceiver(stream.ReceiverConfig{Node: n, Key: key, Peers: peers, Spool: s.Spool, Dir: dir})
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // target is the destination file of a stream. It has a temporary name in the same directory until it is complete.
@@ -65,20 +67,13 @@ func (t *target) over() <-chan error { return nil }
 
 // finish implements [consumer]. It flushes the file and renames it into place.
 func (t *target) finish(context.Context) error {
-	err := t.keepMode()
-	if err == nil {
-		err = t.file.Sync()
-	}
-	if e := t.file.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = t.publish()
-	} else {
+	err := errors.Join(t.keepMode(), t.file.Sync(), t.file.Close())
+	if err != nil {
 		err = explainWrite(t.dest, err)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(t.dest))
+	} else if err = t.publish(); err == nil {
+		if err = datadir.SyncDir(filepath.Dir(t.dest)); errors.Is(err, fs.ErrPermission) {
+			err = nil // a directory may be writable and not readable
+		}
 	}
 	if err != nil {
 		t.kill()
@@ -123,17 +118,4 @@ func (t *target) kill() {
 	_ = t.file.Close()
 	_ = os.Remove(t.file.Name())
 	removeEmpty(t.dest, t.parent)
-}
-
-// syncDir flushes the names in a directory.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil // a directory may be writable and not readable
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }
