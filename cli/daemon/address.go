@@ -47,11 +47,19 @@ func ParseTrackers(texts []string) ([]ma.Multiaddr, error) {
 }
 
 // OwnAddr returns the address to print for a host that listens on listen: with the bound port and the host's
-// id. An unspecified IP is replaced by the address of this machine's default route.
+// id. An unspecified IP is replaced by an address of this machine.
 func OwnAddr(h host.Host, listen ma.Multiaddr) ma.Multiaddr {
 	a := withPort(listen, h.Network().ListenAddresses())
 	if manet.IsIPUnspecified(a) {
-		a = reachableAddr(a, h.Addrs())
+		family, port := ma.SplitFirst(a)
+		ip := manet.IP4Loopback
+		if family.Code() == ma.P_IP6 {
+			ip = manet.IP6Loopback
+		}
+		if own, ok := ownIP(family.Code()); ok {
+			ip = ma.StringCast("/" + family.Protocol().Name + "/" + own.String())
+		}
+		a = ip.Encapsulate(port)
 	}
 	return a.Encapsulate(ma.StringCast("/p2p/" + h.ID().String()))
 }
@@ -68,48 +76,6 @@ func withPort(listen ma.Multiaddr, bound []ma.Multiaddr) ma.Multiaddr {
 		}
 	}
 	return listen
-}
-
-// reachableAddr returns the address of a host to print instead of an unspecified one.
-func reachableAddr(unspecified ma.Multiaddr, all []ma.Multiaddr) ma.Multiaddr {
-	family, _ := ma.SplitFirst(unspecified)
-	same := slices.DeleteFunc(slices.Clone(all), func(a ma.Multiaddr) bool {
-		first, _ := ma.SplitFirst(a)
-		return first.Code() != family.Code()
-	})
-	route := routeIP(family.Code())
-	rank := func(a ma.Multiaddr) int {
-		ip, err := manet.ToIP(a)
-		switch {
-		case err != nil || manet.IsIPLoopback(a):
-			return 3
-		case route != nil && ip.Equal(route):
-			return 0
-		case manet.IsIP6LinkLocal(a):
-			return 2
-		}
-		return 1
-	}
-	slices.SortStableFunc(same, func(a, b ma.Multiaddr) int { return rank(a) - rank(b) })
-	if len(same) == 0 {
-		return unspecified
-	}
-	return same[0]
-}
-
-// routeIP returns the source address of this machine's default route, nil when
-// there is none. It sends nothing: connecting a UDP socket only picks a route.
-func routeIP(family int) net.IP {
-	network, remote := "udp4", "192.0.2.1:9"
-	if family == ma.P_IP6 {
-		network, remote = "udp6", "[2001:db8::1]:9"
-	}
-	c, err := net.Dial(network, remote)
-	if err != nil {
-		return nil
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).IP
 }
 
 // AnnounceURLs returns the announce URLs of a BitTorrent tracker that listens on
@@ -158,11 +124,16 @@ func dialableIPs(a netip.Addr) []netip.Addr {
 	return out
 }
 
-// ownIP returns the address of this machine's default route in a family, or else
-// its first global one.
+// ownIP returns the address of this machine's default route in a family, or else its first global one. It sends
+// nothing: connecting a UDP socket only picks a route.
 func ownIP(family int) (netip.Addr, bool) {
-	if ip, ok := netip.AddrFromSlice(routeIP(family)); ok {
-		return ip.Unmap(), true
+	network, remote := "udp4", "192.0.2.1:9"
+	if family == ma.P_IP6 {
+		network, remote = "udp6", "[2001:db8::1]:9"
+	}
+	if c, err := net.Dial(network, remote); err == nil {
+		defer c.Close()
+		return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), true
 	}
 	all, err := net.InterfaceAddrs()
 	if err != nil {

@@ -5,28 +5,30 @@ import (
 	"slices"
 	"testing"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/transport"
 )
 
-func TestReachableAddr(t *testing.T) {
-	all := []ma.Multiaddr{
-		ma.StringCast("/ip6/2001:db8::7/tcp/1"),
-		ma.StringCast("/ip4/127.0.0.1/tcp/1"),
-		ma.StringCast("/ip4/198.51.100.7/tcp/1"),
+// TestOwnAddr checks that an address to print can be dialed.
+func TestOwnAddr(t *testing.T) {
+	key, err := datadir.LoadKey(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		listen string
-		all    []ma.Multiaddr
-		want   string
-	}{
-		{"/ip4/0.0.0.0/tcp/1", all, "/ip4/198.51.100.7/tcp/1"},
-		{"/ip6/::/tcp/1", all, "/ip6/2001:db8::7/tcp/1"},
-		{"/ip4/0.0.0.0/tcp/1", all[:2], "/ip4/127.0.0.1/tcp/1"},
-		{"/ip4/0.0.0.0/tcp/1", nil, "/ip4/0.0.0.0/tcp/1"},
-	} {
-		if got := reachableAddr(ma.StringCast(c.listen), c.all); got.String() != c.want {
-			t.Errorf("%s of %v: %s, want %s", c.listen, c.all, got, c.want)
-		}
+	listen := ma.StringCast("/ip4/0.0.0.0/tcp/0")
+	h, err := transport.NewHost(key, []ma.Multiaddr{listen}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	a := OwnAddr(h, listen)
+	port, err := a.ValueForProtocol(ma.P_TCP)
+	if info, e := libpeer.AddrInfoFromP2pAddr(a); e != nil || info.ID != h.ID() || manet.IsIPUnspecified(a) || err != nil || port == "0" {
+		t.Errorf("%v: %v, %v", a, e, err)
 	}
 }
 

@@ -32,8 +32,8 @@ type Config struct {
 	peer.Config
 	bittorrent  *bittorrent.Config // nil for no BitTorrent clients
 	btTrackers  []string           // for the links of seeds with --torrent
-	policy      *limit.Policy      // nil for no limits
-	logLevel    *slog.LevelVar     // of Log
+	policy      *limit.Policy
+	logLevel    *slog.LevelVar // of Log
 	keep        peer.Keep
 	socketGroup string // its members may use the control socket; empty for none
 }
@@ -51,9 +51,6 @@ type Daemon struct {
 
 func start(cfg Config) (_ *Daemon, err error) {
 	d := &Daemon{served: make(chan error, 1)}
-	if cfg.policy == nil {
-		cfg.policy = limit.NewPolicy(limit.Limits{}, nil)
-	}
 	cfg.Limits, _ = cfg.policy.InForce(time.Now())
 	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, contentUmask()
 	served := control.Config{Data: cfg.Data, BTTrackers: cfg.btTrackers, Version: command.Version(), Limits: cfg.policy}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -80,16 +79,4 @@ func parseKeepDisk(text string) (int64, error) {
 		err = strconv.ErrRange
 	}
 	return int64(n), err
-}
-
-// reloadKeep sets the table [keep].
-func reloadKeep(node *peer.Node, now peer.Keep) func(*Flags) (string, error) {
-	return func(n *Flags) (string, error) {
-		if n.keep.keep == now {
-			return "", nil
-		}
-		now = n.keep.keep
-		node.SetKeep(now)
-		return fmt.Sprintf("for %v, disk %s, delete %t", now.For, term.Bytes(now.Disk), now.Delete), nil
-	}
 }

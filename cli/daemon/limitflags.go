@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer/limit"
 )
 
@@ -89,15 +88,4 @@ func readLimitEntry(entry map[string]any) (limit.Entry, error) {
 		}
 	}
 	return limit.NewEntry(when["days"], when["hours"], c)
-}
-
-// reloadLimits sets the configured limits and their schedule.
-func reloadLimits(p *limit.Policy) func(*Flags) (string, error) {
-	return func(n *Flags) (string, error) {
-		base, schedule, err := n.limits.config()
-		if err != nil || !p.Configure(base, schedule) {
-			return "", err
-		}
-		return fmt.Sprintf("%v, %s", base, term.Plural(len(schedule), "line")+" of schedule"), nil
-	}
 }

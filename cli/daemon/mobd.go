@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -86,10 +87,18 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	r := newReloader(env, cfg.Log)
-	defer command.OnHangup(r.reload)()
-	r.add("log-level", reloadLogLevel(cfg.logLevel))
-	r.add("limits", reloadLimits(cfg.policy))
+	var starting sync.Mutex // a SIGHUP waits for the end of the start
+	starting.Lock()
+	var r *reloader
+	defer command.OnHangup(func() {
+		starting.Lock()
+		defer starting.Unlock()
+		if r != nil {
+			r.reload()
+		}
+	})()
+	started := sync.OnceFunc(starting.Unlock)
+	defer started()
 	site, err := n.web.Open(env, cfg.Data, cfg.Log)
 	if err != nil {
 		return err
@@ -100,13 +109,11 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 		return err
 	}
 	d.node.SetKeep(cfg.keep)
-	r.add("trackers", reloadTrackers(d.node))
-	r.add("keep", reloadKeep(d.node, cfg.keep))
 	site.Start(d.register)
 	systemd := NewNotifier(env.Getenv, cfg.Log, d.health)
-	r.notify(systemd.Reloading)
+	r = &reloader{env, cfg, d.node, systemd}
+	started()
 	addr := OwnAddr(d.node.Host(), cfg.Listen[0])
-	r.add("network", reloadNetwork(d.node))
 	cfg.Log.Info("daemon started", "cluster", cfg.Cluster, "data", cfg.Data, "addr", addr.String())
 	LogNetwork(cfg.Log, d.node.Membership())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {

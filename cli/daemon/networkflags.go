@@ -9,7 +9,6 @@ import (
 
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/membership"
-	"github.com/mobgrid/mob/peer"
 )
 
 // NetworkFlags are the flags for the network of a node or a tracker.
@@ -106,11 +105,6 @@ func CheckRoles(cfg *membership.Config, roles membership.Roles) error {
 		return nil
 	}
 	return fmt.Errorf("the certificate has the roles %s: one with --role %s is needed", cfg.Grant.Certificate.Roles, roles)
-}
-
-// reloadNetwork has SIGHUP read the certificate and the list of revoked members again.
-func reloadNetwork(node *peer.Node) func(*Flags) (string, error) {
-	return func(n *Flags) (string, error) { return n.network.Reload(node.Membership()) }
 }
 
 // LogNetwork logs the network of a node.

@@ -1,10 +1,9 @@
 package daemon
 
 import (
+	"fmt"
 	"io"
-	"log/slog"
 	"slices"
-	"sync"
 
 	ma "github.com/multiformats/go-multiaddr"
 	"github.com/spf13/pflag"
@@ -16,63 +15,43 @@ import (
 
 // reloader reads the configuration of a daemon again on SIGHUP.
 type reloader struct {
-	env *command.Env
-	log *slog.Logger
-
-	mu       sync.Mutex
-	settings []setting
-	begins   func() (done func()) // may be nil
+	env     *command.Env
+	cfg     Config // with the present Keep
+	node    *peer.Node
+	systemd *Notifier
 }
 
-// setting is a part of the configuration that takes effect without a restart.
-type setting struct {
-	name string
-	// apply applies the new flags and configuration. It returns what changed, as text, empty for nothing.
-	// After an error the old value stays.
-	apply func(*Flags) (changed string, err error)
-}
-
-func newReloader(env *command.Env, log *slog.Logger) *reloader { return &reloader{env: env, log: log} }
-
-// add adds a setting, which a SIGHUP from now on applies.
-func (r *reloader) add(name string, apply func(*Flags) (changed string, err error)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.settings = append(r.settings, setting{name, apply})
-}
-
-// notify calls begins before each reload, and done after it.
-func (r *reloader) notify(begins func() (done func())) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.begins = begins
-}
-
-// reload reads the configuration and applies each setting, also after an error in another.
+// reload reads the configuration and applies each setting, also after an error in another, which keeps its old value.
 func (r *reloader) reload() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.begins != nil {
-		defer r.begins()()
-	}
+	defer r.systemd.Reloading()()
+	log := r.cfg.Log
 	n, err := r.read()
 	if err != nil {
-		r.log.Error("configuration not read again: nothing is changed", "error", err)
+		log.Error("configuration not read again: nothing is changed", "error", err)
 		return
 	}
 	same := true
-	for _, s := range r.settings {
+	for _, s := range []struct {
+		name  string
+		apply func(*Flags) (changed string, err error) // changed is text, empty for no change
+	}{
+		{"log-level", r.logLevel},
+		{"limits", r.limits},
+		{"trackers", r.trackers},
+		{"keep", r.keep},
+		{"network", func(n *Flags) (string, error) { return n.network.Reload(r.node.Membership()) }},
+	} {
 		changed, err := s.apply(n)
 		switch {
 		case err != nil:
-			r.log.Error("configuration read again: the old value stays", "key", s.name, "error", err)
+			log.Error("configuration read again: the old value stays", "key", s.name, "error", err)
 		case changed != "":
-			r.log.Info("configuration read again", "key", s.name, "now", changed)
+			log.Info("configuration read again", "key", s.name, "now", changed)
 		}
 		same = same && err == nil && changed == ""
 	}
 	if same {
-		r.log.Info("configuration read again: nothing to change")
+		log.Info("configuration read again: nothing to change")
 	}
 }
 
@@ -88,26 +67,38 @@ func (r *reloader) read() (*Flags, error) {
 	return n, n.readConfig()
 }
 
-// reloadLogLevel sets the level of a log.
-func reloadLogLevel(level *slog.LevelVar) func(*Flags) (string, error) {
-	return func(n *Flags) (string, error) {
-		l, err := command.ParseLogLevel(n.logLevel)
-		if err != nil || l == level.Level() {
-			return "", err
-		}
-		level.Set(l)
-		return n.logLevel, nil
+func (r *reloader) logLevel(n *Flags) (string, error) {
+	l, err := command.ParseLogLevel(n.logLevel)
+	if err != nil || l == r.cfg.logLevel.Level() {
+		return "", err
 	}
+	r.cfg.logLevel.Set(l)
+	return n.logLevel, nil
 }
 
-// reloadTrackers sets the trackers of a node.
-func reloadTrackers(node *peer.Node) func(*Flags) (string, error) {
-	return func(n *Flags) (string, error) {
-		trackers, err := ParseTrackers(n.Trackers)
-		if err != nil || slices.EqualFunc(trackers, node.Trackers(), ma.Multiaddr.Equal) {
-			return "", err
-		}
-		node.SetTrackers(trackers)
-		return term.Plural(len(trackers), "tracker"), nil
+func (r *reloader) limits(n *Flags) (string, error) {
+	base, schedule, err := n.limits.config()
+	if err != nil || !r.cfg.policy.Configure(base, schedule) {
+		return "", err
 	}
+	return fmt.Sprintf("%v, %s of schedule", base, term.Plural(len(schedule), "line")), nil
+}
+
+func (r *reloader) trackers(n *Flags) (string, error) {
+	trackers, err := ParseTrackers(n.Trackers)
+	if err != nil || slices.EqualFunc(trackers, r.node.Trackers(), ma.Multiaddr.Equal) {
+		return "", err
+	}
+	r.node.SetTrackers(trackers)
+	return term.Plural(len(trackers), "tracker"), nil
+}
+
+func (r *reloader) keep(n *Flags) (string, error) {
+	k := n.keep.keep
+	if k == r.cfg.keep {
+		return "", nil
+	}
+	r.cfg.keep = k
+	r.node.SetKeep(k)
+	return fmt.Sprintf("for %v, disk %s, delete %t", k.For, term.Bytes(k.Disk), k.Delete), nil
 }
