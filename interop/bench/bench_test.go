@@ -39,7 +39,7 @@ type delivery struct {
 	killed []*netns.Node
 }
 
-func (d *delivery) Copy(n *netns.Node) string { return filepath.Join(d.site.Dir, nodeName(n)) }
+func (d *delivery) Copy(n *netns.Node) string { return filepath.Join(d.site.Dir, n.Name()) }
 
 func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 	if d.begins != nil {
@@ -51,7 +51,7 @@ func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 			return ctx.Err()
 		case <-time.After(50 * time.Millisecond):
 		}
-		name := nodeName(n)
+		name := n.Name()
 		d.mu.Lock()
 		skip := slices.Contains(d.killed, n) || name == d.never || name == d.endless
 		d.mu.Unlock()

@@ -92,7 +92,7 @@ func runSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *btSwa
 	err = tr.Fetch(ctx, func(n *netns.Node) {
 		got, err := os.ReadFile(tr.Copy(n))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: not intact when whole: %d bytes, %v", nodeName(n), len(got), err)
+			t.Errorf("%s: not intact when whole: %d bytes, %v", n.Name(), len(got), err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -104,7 +104,7 @@ func runSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *btSwa
 	t.Logf("%.2fs", time.Since(start).Seconds())
 	for _, n := range site.Receivers {
 		if calls[n] != 1 {
-			t.Errorf("%s: whole %d times", nodeName(n), calls[n])
+			t.Errorf("%s: whole %d times", n.Name(), calls[n])
 		}
 	}
 	return tr

@@ -77,7 +77,7 @@ func (c *Case) Validate() error {
 	if _, slow := c.Clusters[0].SlowNIC[0]; slow {
 		return fmt.Errorf("the source, %s0, cannot be a slow node", c.Clusters[0].Name)
 	}
-	links, _ := c.Scenario.Rates(0)
+	links, _ := c.Scenario(0)
 	for i, a := range c.Clusters {
 		for _, b := range c.Clusters[i+1:] {
 			if links.Rate(a.Name, b.Name) <= 0 {

@@ -113,7 +113,7 @@ func (c Copier) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	}
 	var hosts, addresses []string
 	for _, n := range site.Receivers {
-		hosts = append(hosts, nodeName(n))
+		hosts = append(hosts, n.Name())
 		addresses = append(addresses, n.IP.String())
 	}
 	r.command = r.program("sh", append([]string{"-c", c.script, c.name}, hosts...)...)

@@ -41,9 +41,6 @@ func (d *Daemon) Stop() error { return d.proc.stop() }
 // Usage returns the resources that the daemon has used. It fails once the daemon has ended.
 func (d *Daemon) Usage() (netns.Usage, error) { return d.proc.p.Usage() }
 
-// Memory is the daemon's resident memory, in bytes.
-func (d *Daemon) Memory() (int64, error) { return d.proc.p.Memory() }
-
 // mob runs a command of mob against the daemon and returns its output.
 func (d *Daemon) mob(ctx context.Context, args ...string) (string, error) {
 	out, _, err := d.timed(ctx, args...)

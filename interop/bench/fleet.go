@@ -74,10 +74,8 @@ func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {
 	if f.Flat {
 		cluster = node.Cluster
 	}
-	return f.StartNamed(node, nodeName(node), cluster)
+	return f.StartNamed(node, node.Name(), cluster)
 }
-
-func nodeName(n *netns.Node) string { return Receiver{n.Cluster, n.Index}.String() }
 
 // StartNamed runs a daemon with its own name, so that a node can have several. It
 // listens on a free port.

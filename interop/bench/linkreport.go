@@ -151,7 +151,7 @@ func (c *Case) uplinks() []watchedLink {
 func (c *Case) capacities(from, to time.Duration, links []watchedLink) []float64 {
 	all := make([]float64, len(links))
 	for from < to {
-		rates, until := c.Scenario.Rates(from)
+		rates, until := c.Scenario(from)
 		until = min(until, to)
 		for i, l := range links {
 			all[i] += float64(l.rate(rates)) * (until - from).Seconds()

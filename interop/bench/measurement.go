@@ -139,7 +139,7 @@ func (m *measurement) addWhole(n *netns.Node, after time.Duration) bool {
 
 // play plays the scenario. The grid was made with its first rates.
 func (m *measurement) play(ctx context.Context) error {
-	if _, until := m.bench.Scenario.Rates(0); until == netns.Forever {
+	if _, until := m.bench.Scenario(0); until == netns.Forever {
 		return nil
 	}
 	return m.grid.Play(ctx, m.bench.Scenario)

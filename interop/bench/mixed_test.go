@@ -70,7 +70,7 @@ func TestMixedSplit(t *testing.T) {
 		daemons, clients := Mixed{Percent: percent}.split(all)
 		var names []string
 		for _, n := range clients {
-			names = append(names, nodeName(n))
+			names = append(names, n.Name())
 		}
 		if got := strings.Join(names, " "); got != want || len(daemons)+len(clients) != len(all) {
 			t.Errorf("%g%%: %q and %d daemons, want %q", percent, got, len(daemons), want)

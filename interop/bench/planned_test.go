@@ -71,7 +71,7 @@ func startPlanned(ctx context.Context, t *testing.T, size int64, inPlan func(hos
 	source := fleet.startDaemon(t, fleet.Grid.Node("A", 0))
 	for _, name := range names {
 		for _, n := range fleet.Grid.Nodes(name) {
-			if host := nodeName(n); host != "A0" && host != absent {
+			if host := n.Name(); host != "A0" && host != absent {
 				p.sinks = append(p.sinks, fleet.startDaemon(t, n))
 			}
 		}

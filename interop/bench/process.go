@@ -55,7 +55,7 @@ func startProcess(node *netns.Node, cmd *exec.Cmd, log string) (*process, error)
 	}
 	if proc.line == "" {
 		text, _ := os.ReadFile(log)
-		err := fmt.Errorf("%s did not start on %s: %s", filepath.Base(cmd.Path), nodeName(node), lastLine(string(text)))
+		err := fmt.Errorf("%s did not start on %s: %s", filepath.Base(cmd.Path), node.Name(), lastLine(string(text)))
 		return nil, errors.Join(err, proc.kill())
 	}
 	return proc, nil
@@ -69,12 +69,7 @@ func lastLine(text string) string {
 // kill sends SIGKILL and waits. It may be called again.
 func (p *process) kill() error {
 	p.once.Do(func() {
-		err := p.p.Kill()
-		if errors.Is(err, os.ErrProcessDone) {
-			err = nil
-		}
-		_ = p.p.Wait() // "killed" is not an error
-		p.err = errors.Join(err, p.log.Close())
+		p.err = errors.Join(p.p.End(), p.log.Close())
 	})
 	return p.err
 }

@@ -242,7 +242,7 @@ func byCluster(nodes []*netns.Node) []string {
 		if !slices.Contains(order, n.Path) {
 			order = append(order, n.Path)
 		}
-		members[n.Path] = append(members[n.Path], nodeName(n))
+		members[n.Path] = append(members[n.Path], n.Name())
 	}
 	all := make([]string, len(order))
 	for i, c := range order {

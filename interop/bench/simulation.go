@@ -53,7 +53,7 @@ func simLinks(c *Case) sim.Links {
 	all := sim.Links{}
 	limit := c.Limit()
 	for now := time.Duration(0); now < limit; {
-		links, until := c.Scenario.Rates(now)
+		links, until := c.Scenario(now)
 		for _, a := range c.Names() {
 			for _, b := range c.Names() {
 				if a != b {

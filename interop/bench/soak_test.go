@@ -264,16 +264,16 @@ func (s *soak) sample() (u soakUse) {
 			continue
 		}
 		d := n.current()
-		memory, err1 := d.Memory()
-		descriptors, err2 := d.proc.p.Descriptors()
+		used, err1 := d.Usage()
+		descriptors, err2 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.proc.p.Pid()))
 		goroutines, err3 := d.goroutines()
 		for _, err := range []error{err1, err2, err3} {
 			if err != nil {
 				s.t.Errorf("%s: %v", d.Name(), err)
 			}
 		}
-		u.memory = max(u.memory, memory)
-		u.descriptors = max(u.descriptors, descriptors)
+		u.memory = max(u.memory, used.Memory)
+		u.descriptors = max(u.descriptors, len(descriptors))
 		u.goroutines = max(u.goroutines, goroutines)
 	}
 	return u

@@ -40,7 +40,7 @@ func (c *Case) nominal() netns.Links {
 	if c.Nominal != nil {
 		return *c.Nominal
 	}
-	links, _ := c.Scenario.Rates(0)
+	links, _ := c.Scenario(0)
 	return links
 }
 

@@ -103,8 +103,8 @@ func (s *site) streamUse(c *casting) (rss, spooled int64) {
 		}
 	}
 	for _, pid := range pids {
-		if used, err := netns.MemoryOf(pid); err == nil { // it may have ended
-			rss = max(rss, used)
+		if used, err := netns.UsageOf(pid); err == nil { // it may have ended
+			rss = max(rss, used.Memory)
 		}
 		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
 		for _, f := range files {

@@ -37,6 +37,9 @@ func Clusters(nodes ...int) []Cluster {
 	return all
 }
 
+// Name names the node by its cluster and index, such as B2.
+func (n *Node) Name() string { return n.Cluster + strconv.Itoa(n.Index) }
+
 // NodeNIC is the rate of a node's connection to the bridge; zero for no limit.
 func (c Cluster) NodeNIC(node int) Rate {
 	if r, slow := c.SlowNIC[node]; slow {
@@ -80,27 +83,15 @@ func (c Cluster) validate() error {
 			return fmt.Errorf("SlowNIC of node %d: %w", i, err)
 		}
 	}
-	if c.NIC != 0 {
-		if err := checkRate(c.NIC); err != nil {
-			return fmt.Errorf("NIC: %w", err)
+	for _, r := range []struct {
+		name string
+		rate Rate
+	}{{"NIC", c.NIC}, {"WANNIC", c.WANNIC}, {"rack uplink", c.Uplink}} {
+		if r.rate != 0 {
+			if err := checkRate(r.rate); err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
 		}
-	}
-	if c.WANNIC != 0 {
-		if err := checkRate(c.WANNIC); err != nil {
-			return fmt.Errorf("WANNIC: %w", err)
-		}
-	}
-	return c.validateRacks()
-}
-
-func (c Cluster) validateRacks() error {
-	if c.Uplink != 0 {
-		if err := checkRate(c.Uplink); err != nil {
-			return fmt.Errorf("rack uplink: %w", err)
-		}
-	}
-	if len(c.Racks) == 0 {
-		return nil
 	}
 	sum := 0
 	for i, nodes := range c.Racks {
@@ -110,11 +101,11 @@ func (c Cluster) validateRacks() error {
 		sum += nodes
 	}
 	switch {
-	case sum != c.Nodes:
-		return fmt.Errorf("racks of %d nodes in all, for %d nodes", sum, c.Nodes)
 	case len(c.Racks) > maxRacks:
 		return fmt.Errorf("%d racks: use up to %d", len(c.Racks), maxRacks)
-	case c.WANNIC != 0:
+	case len(c.Racks) > 0 && sum != c.Nodes:
+		return fmt.Errorf("racks of %d nodes in total, for %d nodes", sum, c.Nodes)
+	case len(c.Racks) > 0 && c.WANNIC != 0:
 		return errors.New("both racks and a WANNIC: a node's traffic with other clusters leaves by its rack")
 	}
 	return nil

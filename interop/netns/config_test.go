@@ -26,7 +26,7 @@ func TestConfigValidate(t *testing.T) {
 		{"index below 0", Config{Clusters: []Cluster{{Name: "A", Nodes: 2, SlowNIC: map[int]Rate{-1: MBps}}}}, "node -1"},
 		{"stopped node", Config{Clusters: []Cluster{{Name: "A", Nodes: 2, SlowNIC: map[int]Rate{0: 0}}}}, "node 0: rate"},
 		{"racks", Config{Clusters: []Cluster{{Name: "A", Nodes: 5, Racks: []int{3, 0, 2}, Uplink: MBps}}}, ""},
-		{"racks without all nodes", Config{Clusters: []Cluster{{Name: "A", Nodes: 5, Racks: []int{3, 1}}}}, "4 nodes in all, for 5"},
+		{"racks without all nodes", Config{Clusters: []Cluster{{Name: "A", Nodes: 5, Racks: []int{3, 1}}}}, "4 nodes in total, for 5"},
 		{"negative rack", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{2, -1}}}}, "rack 2 has -1"},
 		{"slow uplink", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{1}, Uplink: 1}}}, "rack uplink: rate"},
 		{"racks and two NICs", Config{Clusters: []Cluster{{Name: "A", Nodes: 1, Racks: []int{1}, WANNIC: MBps}}}, "both racks"},
@@ -34,7 +34,6 @@ func TestConfigValidate(t *testing.T) {
 		{"foreign link", Config{Clusters: Clusters(1), Links: two}, "does not join"},
 		{"no rate", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", 0)}, "between"},
 		{"no number", Config{Clusters: Clusters(1, 1), Links: two.With("A", "B", Rate(math.NaN()))}, "between"},
-		{"negative buffer", Config{Clusters: Clusters(1), Buffer: -1}, "Buffer"},
 		{"everything lost", Config{Clusters: Clusters(1), Loss: 1}, "Loss"},
 		{"negative RTT", Config{Clusters: Clusters(1), RTT: -1}, "RTT"},
 	} {

@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
 )
+
+const congestionSysctl = "net/ipv4/tcp_congestion_control"
 
 // congestion is a way to set the TCP congestion control of a node. In a namespace other than the
 // first the kernel accepts only some algorithms as the default, but any as a property of a route.
@@ -17,31 +20,23 @@ type congestion struct {
 	locked bool   // on routes: a program cannot choose another for a socket
 }
 
-// findCongestion finds out, in a namespace of the grid, how an algorithm can be set, as the only one if
-// it is to be locked. The zero value means that the kernel does not have it.
-func findCongestion(ns namespace, algorithm string, locked bool) (c congestion) {
-	// An error leaves c zero, which the caller reports.
-	_ = ns.do(func() error {
-		c.sysctl = algorithm
-		if !locked && c.applyDefault() == nil {
+// findCongestion finds how to set an algorithm in a namespace of the grid; as the only one if locked.
+func (b *builder) findCongestion(ns namespace, algorithm string, locked bool) (c congestion) {
+	b.part = "grid"
+	b.enter(ns)
+	b.do("congestion control "+algorithm, func() error {
+		if !locked && writeSysctl(congestionSysctl, algorithm) == nil {
+			c.sysctl = algorithm
 			return nil
 		}
-		c.sysctl = ""
+		c.route, c.locked = algorithm, locked
 		available, err := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")
-		if slices.Contains(strings.Fields(string(available)), algorithm) {
-			c.route, c.locked = algorithm, locked
+		if err == nil && !slices.Contains(strings.Fields(string(available)), algorithm) {
+			err = errors.New("this kernel does not have it")
 		}
 		return err
 	})
 	return c
-}
-
-// applyDefault sets the default of the calling thread's namespace.
-func (c congestion) applyDefault() error {
-	if c.sysctl == "" {
-		return nil
-	}
-	return writeSysctl("net/ipv4/tcp_congestion_control", c.sysctl)
 }
 
 // metrics are the metrics of a route. The package netlink cannot lock this one.

@@ -20,3 +20,13 @@ func (c Count) Sub(before Count) Count {
 // Headers is the bytes of frame headers. They depend on the load of the machine, on which the size
 // of hosts' frames depends; the other bytes do not.
 func (c Count) Headers() uint64 { return min(frameHeaders*c.Frames, c.Bytes) }
+
+// LinkBytes counts one direction of a link: see [Grid.LinkBytes], [Grid.UplinkBytes] and
+// [Grid.NICBytes].
+type LinkBytes struct {
+	// From and To name the ends: clusters, or a node such as A3 or a rack such as A/r1 and its
+	// cluster.
+	From, To string
+	// Count is the traffic that has arrived at To, counted like [Grid.WAN].
+	Count
+}

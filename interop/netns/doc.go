@@ -15,8 +15,8 @@
 // Every node and every gateway is a namespace. A veth pair connects a node to its cluster's bridge,
 // and another every two gateways. Each direction between gateways is shaped by an HTB class with a
 // queue of limited bytes on the sending gateway. With [Cluster.WANNIC], each node has a second veth
-// pair to its gateway, past the bridge, for all traffic with other clusters. Rates are those of the
-// link, Ethernet headers included: TCP payload gets [TCPShare] of them.
+// pair to its gateway, past the bridge, for all traffic with other clusters. Rates include
+// Ethernet headers: TCP payload gets [TCPShare] of them.
 //
 // Links have no delay except in their queues, unless [Config.RTT] is set: then each is two tap
 // interfaces, shaped in the same way, and this program carries frames between them, each after half

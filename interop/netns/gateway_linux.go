@@ -1,15 +1,10 @@
 package netns
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
-
-	"github.com/vishvananda/netlink"
+	"strconv"
 )
-
-const bridgeName = "br0"
 
 // gateway is the switch and the router of a cluster, in one namespace.
 type gateway struct {
@@ -17,88 +12,68 @@ type gateway struct {
 	index int // of the cluster in the grid: addresses depend on it
 	ns    namespace
 	nodes []*Node
-	wan   map[string]int // index of the interface to a cluster
 }
 
-// newGateway makes a namespace that forwards, with an empty bridge.
-func newGateway(t *thread, c Cluster, index int) (*gateway, error) {
-	ns, err := newNamespace(t)
-	if err != nil {
-		return nil, err
-	}
-	gw := &gateway{Cluster: c, index: index, ns: ns, wan: make(map[string]int)}
-	return gw, ns.do(gw.addBridge)
-}
+// The names of interfaces in the namespace of a gateway: its bridge, the bridge of a rack, the two ends
+// of the rack's uplink, on the gateway's bridge and on its own, and the link to another gateway.
+const bridgeName = "br0"
 
-func (gw *gateway) addBridge() error {
-	if err := writeSysctl("net/ipv4/ip_forward", "1"); err != nil {
-		return err
-	}
-	ip := gatewayIP(gw.index)
-	attrs := netlink.NewLinkAttrs()
-	// The default hardware address of a bridge changes with its ports.
-	attrs.Name, attrs.MTU, attrs.HardwareAddr = bridgeName, ethernetMTU, mac(ip)
-	bridge := &netlink.Bridge{LinkAttrs: attrs}
-	if err := netlink.LinkAdd(bridge); err != nil {
-		return fmt.Errorf("add a bridge: %w", err)
-	}
-	if err := bringUp(bridge, ip, clusterBits); err != nil {
-		return err
-	}
-	if err := withoutFilter(); err != nil {
-		return err
-	}
-	return addRoute(bridge, clusterNet(gw.index), netip.Addr{}, congestion{})
-}
+func rackBridge(rack int) string { return "rack" + strconv.Itoa(rack) }
+func rackPort(rack int) string   { return "torack" + strconv.Itoa(rack) }
+func rackUplink(rack int) string { return "uplink" + strconv.Itoa(rack) }
+func wanName(to *gateway) string { return "wan" + strconv.Itoa(to.index) }
 
-// withoutFilter keeps frames of the namespace's bridge out of the packet filter. Where the kernel
-// has loaded br_netfilter, as on hosts of containers, each frame would pass it, which costs CPU.
-func withoutFilter() error {
+// addGateway adds a gateway with the bridges of its racks.
+func (b *builder) addGateway(c Cluster, index int) {
+	b.part = "gateway of " + c.Name
+	gw := &gateway{Cluster: c, index: index, ns: b.newNamespace()}
+	b.gateways, b.byName[c.Name] = append(b.gateways, gw), gw
+	b.sysctl("net/ipv4/ip_forward", "1")
+	// Where the kernel has loaded br_netfilter, as on hosts of containers, each frame would pass the packet
+	// filter, which costs CPU.
 	for _, protocol := range []string{"arptables", "iptables", "ip6tables"} {
-		err := writeSysctl("net/bridge/bridge-nf-call-"+protocol, "0")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+		b.sysctl("net/bridge/bridge-nf-call-"+protocol, "0")
 	}
-	return nil
+	b.bridge(bridgeName, mac(gatewayIP(index)))
+	b.address(bridgeName, gatewayIP(index), clusterBits)
+	b.route(bridgeName, clusterNet(index), netip.Addr{})
+	for i := range gw.Racks {
+		b.join(linkEnd{ns: gw.ns, name: rackPort(i)}, linkEnd{ns: gw.ns, name: rackUplink(i)})
+		b.bridge(rackBridge(i), nil)
+		b.plug(rackPort(i), bridgeName, gw.Uplink)
+		b.plug(rackUplink(i), rackBridge(i), gw.Uplink)
+	}
 }
 
-// plugNode connects the near end of a node's veth pair to the bridge of its rack, or to that of the
-// gateway, with the rate of the NIC.
-func (gw *gateway) plugNode(n *Node, buffer queueLength) error {
-	bridge := bridgeName
-	if r := gw.RackOf(n.Index); r >= 0 {
-		bridge = rackBridge(r)
+// addWAN links two gateways by a veth pair or, with a delay or loss, by the relay. Each direction is
+// shaped by its sender.
+func (b *builder) addWAN(a, z *gateway, r Rate) {
+	b.part = fmt.Sprintf("link %s-%s", a.Name, z.Name)
+	near := linkEnd{a.ns, wanName(z), mac(wanIP(a.index, z.index))}
+	far := linkEnd{z.ns, wanName(a), mac(wanIP(z.index, a.index))}
+	if b.relay != nil {
+		b.relay.join(b.openTap(near), b.openTap(far))
+	} else {
+		b.join(near, far)
 	}
-	if err := plug(n.portName(), bridge, gw.NodeNIC(n.Index), buffer); err != nil {
-		return err
+	for _, end := range [][2]*gateway{{a, z}, {z, a}} {
+		from, to := end[0], end[1]
+		name, peer := wanName(to), wanIP(to.index, from.index)
+		b.enter(from.ns)
+		b.address(name, wanIP(from.index, to.index), wanBits)
+		b.point(name, peer, r)
+		b.route(name, clusterNet(to.index), peer)
 	}
-	router, err := netlink.LinkByName(bridgeName)
-	if err != nil {
-		return fmt.Errorf("find the bridge: %w", err)
-	}
-	return addNeighbor(router, n.IP)
 }
 
-// plug makes an interface a port of a bridge, in the calling thread's namespace, and limits what
-// leaves the bridge through it. A rate of zero means no limit.
-func plug(port, bridge string, r Rate, buffer queueLength) error {
-	b, err := netlink.LinkByName(bridge)
-	if err != nil {
-		return fmt.Errorf("find a bridge: %w", err)
+// atWAN calls fn in the namespace of a cluster's gateway, which has a link to another one.
+func (g *Grid) atWAN(from, to string, fn func(b *builder, from, to *gateway)) error {
+	a, z := g.byName[from], g.byName[to]
+	if a == nil || z == nil || a == z {
+		return fmt.Errorf("netns: no link between %q and %q", from, to)
 	}
-	p, err := netlink.LinkByName(port)
-	if err != nil {
-		return fmt.Errorf("find a port: %w", err)
-	}
-	if err := netlink.LinkSetMaster(p, b); err != nil {
-		return fmt.Errorf("plug %s into %s: %w", port, bridge, err)
-	}
-	if err := netlink.LinkSetUp(p); err != nil {
-		return fmt.Errorf("set %s up: %w", port, err)
-	}
-	if r == 0 {
-		return nil
-	}
-	return shape(p.Attrs().Index, r, buffer)
+	return g.build("link "+from+"-"+to, func(b *builder) {
+		b.enter(a.ns)
+		fn(b, a, z)
+	})
 }

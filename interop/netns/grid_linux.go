@@ -1,20 +1,18 @@
 package netns
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
+	"os"
 	"sync"
-	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Grid is a running grid. Its methods may be called from any goroutine.
 type Grid struct {
 	// Set by New and constant afterwards.
-	log        *slog.Logger
 	thread     *thread
-	buffer     queueLength
 	congestion congestion
 	relay      *relay // nil without delay and loss
 	gateways   []*gateway
@@ -26,73 +24,62 @@ type Grid struct {
 	processes map[*Process]struct{}
 }
 
+// Available returns an error if this machine cannot make a grid. It makes a small one.
+func Available() error {
+	if os.Geteuid() != 0 {
+		return errors.New("netns: a grid requires root, for network namespaces")
+	}
+	g, err := New(Config{Clusters: []Cluster{{Name: "A", Nodes: 1, NIC: MBps}}})
+	if err != nil {
+		return fmt.Errorf("netns: not possible on this machine: %w", err)
+	}
+	return g.Close()
+}
+
 // New makes a grid, in a few milliseconds per node. If it fails it leaves nothing behind.
-// [Available] has clearer errors for what a machine does not have.
 func New(c Config) (*Grid, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
-	start := time.Now()
-	g := &Grid{
-		log:       c.Log,
-		thread:    startThread(),
-		buffer:    queueLength(c.Buffer),
-		byName:    make(map[string]*gateway),
-		processes: make(map[*Process]struct{}),
-	}
-	if err := raiseNeighborLimits(); err != nil {
-		g.log.Warn("limits of the neighbor table not raised, nodes of a large grid may not reach each other", "err", err)
-	}
-	if err := g.build(c); err != nil {
+	g := &Grid{thread: startThread(), byName: make(map[string]*gateway), processes: make(map[*Process]struct{})}
+	raiseNeighborLimits()
+	if err := g.build("grid", func(b *builder) { b.addAll(c) }); err != nil {
 		return nil, errors.Join(err, g.Close())
 	}
-	g.log.Info("grid built", "clusters", len(c.Clusters), "links", c.Links.String(), "took", time.Since(start))
 	return g, nil
 }
 
-func (g *Grid) build(c Config) error {
+// addAll makes all parts of a grid.
+func (b *builder) addAll(c Config) {
 	for i, cl := range c.Clusters {
-		gw, err := newGateway(g.thread, cl, i)
-		if gw != nil {
-			g.gateways = append(g.gateways, gw)
-			g.byName[cl.Name] = gw
-		}
-		if err == nil {
-			err = g.addRacks(gw)
-		}
-		if err != nil {
-			return fmt.Errorf("netns: gateway of %s: %w", cl.Name, err)
-		}
+		b.addGateway(cl, i)
 	}
-	g.congestion = findCongestion(g.gateways[0].ns, c.Congestion, c.CongestionOnly)
-	if g.congestion == (congestion{}) {
-		g.log.Warn("congestion control not available, nodes use the default", "wanted", c.Congestion)
+	algorithm := c.Congestion
+	if algorithm == "" {
+		algorithm = "cubic"
 	}
-	for _, gw := range g.gateways {
-		if err := g.addNodes(gw); err != nil {
+	b.congestion = b.findCongestion(b.gateways[0].ns, algorithm, c.CongestionOnly)
+	for _, gw := range b.gateways {
+		for range gw.Nodes {
+			b.addNode(gw)
+		}
+		b.addNeighbors(gw)
+	}
+	if c.RTT > 0 || c.Loss > 0 {
+		b.do("relay", func() (err error) {
+			b.relay, err = newRelay(c.RTT/2, c.Loss)
 			return err
+		})
+	}
+	for i, a := range b.gateways {
+		for _, z := range b.gateways[i+1:] {
+			b.addWAN(a, z, c.Links.Rate(a.Name, z.Name))
 		}
 	}
-	return g.addWANs(c)
+	if b.relay != nil {
+		b.relay.start()
+	}
 }
-
-func (g *Grid) addNodes(gw *gateway) error {
-	for i := range gw.Nodes {
-		if err := g.addNode(gw); err != nil {
-			return fmt.Errorf("netns: node %d of %s: %w", i, gw.Name, err)
-		}
-	}
-	for i, n := range gw.nodes {
-		if err := n.addNeighbors(gw.nodes); err != nil {
-			return fmt.Errorf("netns: node %d of %s: %w", i, gw.Name, err)
-		}
-	}
-	return nil
-}
-
-// Congestion is the congestion control of all nodes, empty if it is the kernel's default.
-func (g *Grid) Congestion() string { return cmp.Or(g.congestion.sysctl, g.congestion.route) }
 
 // Node returns the i-th node, from 0, of a cluster; nil if there is none.
 func (g *Grid) Node(cluster string, i int) *Node {
@@ -113,23 +100,17 @@ func (g *Grid) Nodes(cluster string) []*Node {
 	return gw.nodes
 }
 
-// SetRate sets the rate of the link between two clusters, both ways. What is queued leaves at the
+// SetRate sets the rate of the link between two clusters, both ways. Queued frames leave at the
 // new rate.
 func (g *Grid) SetRate(a, b string, r Rate) error {
 	if err := checkRate(r); err != nil {
 		return fmt.Errorf("netns: link %s-%s: %w", a, b, err)
 	}
-	for _, end := range [][2]string{{a, b}, {b, a}} {
-		gw := g.byName[end[0]]
-		if gw == nil || gw.wan[end[1]] == 0 {
-			return fmt.Errorf("netns: no link between %q and %q", a, b)
-		}
-		if err := gw.ns.do(func() error { return reshape(gw.wan[end[1]], r) }); err != nil {
-			return fmt.Errorf("netns: link %s-%s: %w", a, b, err)
-		}
+	change := func(b *builder, _, to *gateway) { b.reshape(wanName(to), r) }
+	if err := g.atWAN(a, b, change); err != nil {
+		return err
 	}
-	g.log.Debug("rate set", "a", a, "b", b, "rate", r)
-	return nil
+	return g.atWAN(b, a, change)
 }
 
 // Close kills the processes of the grid, waits for them, and closes the namespaces, which the
@@ -150,9 +131,17 @@ func (g *Grid) Close() error {
 	}
 	for _, gw := range g.gateways {
 		for _, n := range gw.nodes {
-			errs = append(errs, n.ns.close())
+			errs = append(errs, closeFD(int(n.ns)))
 		}
-		errs = append(errs, gw.ns.close())
+		errs = append(errs, closeFD(int(gw.ns)))
 	}
 	return errors.Join(errs...)
+}
+
+// closeFD closes a file descriptor, unless it is -1.
+func closeFD(fd int) error {
+	if fd < 0 {
+		return nil
+	}
+	return unix.Close(fd)
 }

@@ -20,47 +20,8 @@ func Available() error { return errPlatform }
 // Grid exists on Linux only: New never returns one here.
 type Grid struct{}
 
-// New returns an error that matches errors.ErrUnsupported.
-func New(Config) (*Grid, error) { return nil, errPlatform }
-
-// Congestion returns nothing.
-func (g *Grid) Congestion() string { return "" }
-
-// Close does nothing.
-func (g *Grid) Close() error { return nil }
-
-// Node returns nil.
-func (g *Grid) Node(cluster string, i int) *Node { return nil }
-
-// Nodes returns nil.
-func (g *Grid) Nodes(cluster string) []*Node { return nil }
-
-// SetRate returns an error.
-func (g *Grid) SetRate(a, b string, r Rate) error { return errPlatform }
-
-// Block returns an error.
-func (g *Grid) Block(from, to string) error { return errPlatform }
-
-// Unblock returns an error.
-func (g *Grid) Unblock(from, to string) error { return errPlatform }
-
-// WAN returns an error.
-func (g *Grid) WAN(cluster string) (Count, error) { return Count{}, errPlatform }
-
-// WANBytes returns an error.
-func (g *Grid) WANBytes(cluster string) (uint64, error) { return 0, errPlatform }
-
-// LANBytes returns an error.
-func (g *Grid) LANBytes(cluster string) (uint64, error) { return 0, errPlatform }
-
-// LinkBytes returns an error.
-func (g *Grid) LinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
-
-// UplinkBytes returns an error.
-func (g *Grid) UplinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
-
-// NICBytes returns an error.
-func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) { return nil, errPlatform }
+// Process is a command that runs in a node.
+type Process struct{}
 
 // Node is one machine of a cluster.
 type Node struct {
@@ -70,32 +31,71 @@ type Node struct {
 	IP      netip.Addr
 }
 
-// Do returns an error.
+// New returns an error that matches errors.ErrUnsupported.
+func New(Config) (*Grid, error) { return nil, errPlatform }
+
+// Close does nothing on this system.
+func (g *Grid) Close() error { return nil }
+
+// Node does nothing on this system.
+func (g *Grid) Node(cluster string, i int) *Node { return nil }
+
+// Nodes does nothing on this system.
+func (g *Grid) Nodes(cluster string) []*Node { return nil }
+
+// SetRate does nothing on this system.
+func (g *Grid) SetRate(a, b string, r Rate) error { return errPlatform }
+
+// Block does nothing on this system.
+func (g *Grid) Block(from, to string) error { return errPlatform }
+
+// Unblock does nothing on this system.
+func (g *Grid) Unblock(from, to string) error { return errPlatform }
+
+// WAN does nothing on this system.
+func (g *Grid) WAN(cluster string) (Count, error) { return Count{}, errPlatform }
+
+// WANBytes does nothing on this system.
+func (g *Grid) WANBytes(cluster string) (uint64, error) { return 0, errPlatform }
+
+// LANBytes does nothing on this system.
+func (g *Grid) LANBytes(cluster string) (uint64, error) { return 0, errPlatform }
+
+// LinkBytes does nothing on this system.
+func (g *Grid) LinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
+
+// UplinkBytes does nothing on this system.
+func (g *Grid) UplinkBytes() ([]LinkBytes, error) { return nil, errPlatform }
+
+// NICBytes does nothing on this system.
+func (g *Grid) NICBytes(cluster string) ([]LinkBytes, error) { return nil, errPlatform }
+
+// Do does nothing on this system.
 func (n *Node) Do(fn func() error) error { return errPlatform }
 
-// Unplug returns an error.
+// Unplug does nothing on this system.
 func (n *Node) Unplug() error { return errPlatform }
 
-// Plug returns an error.
+// Plug does nothing on this system.
 func (n *Node) Plug() error { return errPlatform }
 
-// Start returns an error.
+// Start does nothing on this system.
 func (n *Node) Start(cmd *exec.Cmd) (*Process, error) { return nil, errPlatform }
 
-// Run returns an error.
+// Run does nothing on this system.
 func (n *Node) Run(cmd *exec.Cmd) error { return errPlatform }
 
-// Process is a command that runs in a node.
-type Process struct{}
-
-// Pid returns zero.
+// Pid does nothing on this system.
 func (p *Process) Pid() int { return 0 }
 
-// Signal returns an error.
+// Signal does nothing on this system.
 func (p *Process) Signal(sig os.Signal) error { return errPlatform }
 
-// Kill returns an error.
+// End does nothing on this system.
+func (p *Process) End() error { return errPlatform }
+
+// Kill does nothing on this system.
 func (p *Process) Kill() error { return errPlatform }
 
-// Wait returns an error.
+// Wait does nothing on this system.
 func (p *Process) Wait() error { return errPlatform }

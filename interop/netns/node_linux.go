@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
-
-	"github.com/vishvananda/netlink"
 )
 
 // Node is a machine of a cluster: a namespace with interfaces lo, eth0 and, if the cluster has a
@@ -27,88 +25,70 @@ type Node struct {
 // node, and may be used anywhere. fn runs on the only thread of the grid that enters namespaces: it
 // blocks all other calls on the grid, it must not call the grid, its nodes or processes, and
 // goroutines that it starts are outside of the namespace.
-func (n *Node) Do(fn func() error) error {
-	return n.ns.do(fn)
-}
+func (n *Node) Do(fn func() error) error { return n.grid.in(n.ns, fn) }
 
-// addNode adds a node to a cluster. Its only neighbor is the gateway as yet.
-func (g *Grid) addNode(gw *gateway) error {
-	ns, err := newNamespace(g.thread)
-	if err != nil {
-		return err
-	}
-	n := &Node{
-		Cluster: gw.Name,
-		Index:   len(gw.nodes),
-		Path:    gw.Path(len(gw.nodes)),
-		IP:      nodeIP(gw.index, len(gw.nodes)),
-		grid:    g,
-		ns:      ns,
-	}
-	gw.nodes = append(gw.nodes, n)
-	near := linkEnd{ns: gw.ns, name: n.portName()}
-	far := linkEnd{ns: ns, name: "eth0", mac: mac(n.IP)}
-	if err := joinByVeth(near, far); err != nil {
-		return err
-	}
-	if err := gw.ns.do(func() error { return gw.plugNode(n, g.buffer) }); err != nil {
-		return err
-	}
-	if err := ns.do(func() error { return n.configure(gw, g.congestion, g.buffer) }); err != nil {
-		return err
-	}
-	if gw.WANNIC == 0 {
-		return nil
-	}
-	return g.addWANNIC(gw, n)
+// in runs fn in a namespace, on the grid's thread.
+func (g *Grid) in(ns namespace, fn func() error) error {
+	return g.thread.do(func() error {
+		if err := ns.enter(); err != nil {
+			return fmt.Errorf("netns: enter a network namespace: %w", err)
+		}
+		return fn()
+	})
 }
 
 // portName is the name of the node's port on the bridge.
 func (n *Node) portName() string { return "node" + strconv.Itoa(n.Index) }
 
-// configure configures the node's namespace.
-func (n *Node) configure(gw *gateway, c congestion, buffer queueLength) error {
-	if err := c.applyDefault(); err != nil {
-		return err
+// addNode adds a node to a cluster.
+func (b *builder) addNode(gw *gateway) {
+	i := len(gw.nodes)
+	b.part = fmt.Sprintf("node %d of %s", i, gw.Name)
+	n := &Node{
+		Cluster: gw.Name, Index: i, Path: gw.Path(i), IP: nodeIP(gw.index, i), grid: b.Grid, ns: b.newNamespace(),
 	}
-	eth, err := netlink.LinkByName("eth0")
-	if err != nil {
-		return fmt.Errorf("find eth0: %w", err)
+	gw.nodes = append(gw.nodes, n)
+	bridge, router := bridgeName, gatewayIP(gw.index)
+	if r := gw.RackOf(i); r >= 0 {
+		bridge = rackBridge(r)
 	}
-	if err := bringUp(eth, n.IP, clusterBits); err != nil {
-		return err
+	b.join(linkEnd{ns: gw.ns, name: n.portName()}, linkEnd{n.ns, "eth0", mac(n.IP)})
+	b.plug(n.portName(), bridge, gw.NodeNIC(i))
+	b.neighbors(bridgeName, n.IP)
+
+	b.enter(n.ns)
+	if b.congestion.sysctl != "" {
+		b.sysctl(congestionSysctl, b.congestion.sysctl)
 	}
-	if err := addRoute(eth, clusterNet(gw.index), netip.Addr{}, c); err != nil {
-		return err
+	b.address("eth0", n.IP, clusterBits)
+	b.route("eth0", clusterNet(gw.index), netip.Addr{})
+	b.neighbors("eth0", router)
+	b.shape("eth0", gw.NodeNIC(i))
+	if gw.WANNIC == 0 {
+		b.route("eth0", everywhere(), router)
+		return
 	}
-	if gw.WANNIC == 0 { // otherwise addWANNIC adds the route
-		if err := addRoute(eth, everywhere(), gatewayIP(gw.index), c); err != nil {
-			return err
-		}
-	}
-	if nic := gw.NodeNIC(n.Index); nic > 0 {
-		if err := shape(eth.Attrs().Index, nic, buffer); err != nil {
-			return err
-		}
-	}
-	return addNeighbor(eth, gatewayIP(gw.index))
+	// A second link between the node and its gateway, past the bridge. Each end routes the other's address
+	// through it, so that a reverse path filter finds packets where it expects them. The node keeps its only
+	// address, on eth0, and the link is a network of two, so the hardware addresses can be used again.
+	up := "up" + strconv.Itoa(i)
+	b.join(linkEnd{gw.ns, up, mac(router)}, linkEnd{n.ns, "eth1", mac(n.IP)})
+	b.point(up, n.IP, gw.WANNIC)
+	b.enter(n.ns)
+	b.point("eth1", router, gw.WANNIC)
+	b.route("eth1", everywhere(), router)
 }
 
-// addNeighbors adds the hardware addresses of the other nodes of the cluster.
-func (n *Node) addNeighbors(others []*Node) error {
-	return n.ns.do(func() error {
-		eth, err := netlink.LinkByName("eth0")
-		if err != nil {
-			return fmt.Errorf("find eth0: %w", err)
-		}
-		for _, o := range others {
-			if o == n {
-				continue
-			}
-			if err := addNeighbor(eth, o.IP); err != nil {
-				return err
+// addNeighbors adds to each node of a cluster the hardware addresses of the other nodes.
+func (b *builder) addNeighbors(gw *gateway) {
+	for _, n := range gw.nodes {
+		var others []netip.Addr
+		for _, o := range gw.nodes {
+			if o != n {
+				others = append(others, o.IP)
 			}
 		}
-		return nil
-	})
+		b.enter(n.ns)
+		b.neighbors("eth0", others...)
+	}
 }

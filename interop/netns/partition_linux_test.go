@@ -78,7 +78,7 @@ func TestUnplug(t *testing.T) {
 		}
 	}
 	if !arrives(t, g.Node("A", 0), g.Node("A", 2)) {
-		t.Error("others are unplugged too")
+		t.Error("other nodes are unplugged too")
 	}
 	if err := n.Plug(); err != nil {
 		t.Fatal(err)

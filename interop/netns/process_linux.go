@@ -23,7 +23,7 @@ type Process struct {
 	once sync.Once
 	err  error
 
-	// mu guards ended, after which the process ID may belong to another process.
+	// mu guards ended, after which the process ID may be reused.
 	mu    sync.Mutex
 	ended bool
 }
@@ -54,12 +54,11 @@ func (n *Node) Start(cmd *exec.Cmd) (*Process, error) {
 	if g.closed {
 		return nil, ErrClosed
 	}
-	if err := n.ns.do(cmd.Start); err != nil {
-		return nil, fmt.Errorf("netns: start in node %d of %s: %w", n.Index, n.Cluster, err)
+	if err := g.in(n.ns, cmd.Start); err != nil {
+		return nil, fmt.Errorf("netns: start in %s: %w", n.Name(), err)
 	}
 	p := &Process{grid: g, cmd: cmd}
 	g.processes[p] = struct{}{}
-	g.log.Debug("process started", "cluster", n.Cluster, "node", n.Index, "pid", p.Pid(), "args", cmd.Args)
 	return p, nil
 }
 
@@ -88,6 +87,16 @@ func (p *Process) Kill() error {
 		return os.ErrProcessDone
 	}
 	return unix.Kill(-p.Pid(), unix.SIGKILL)
+}
+
+// End kills the command and its group, and waits. It is not an error if the command had ended.
+func (p *Process) End() error {
+	err := p.Kill()
+	_ = p.Wait() // "killed" is not an error
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
 }
 
 // Wait waits until the command has ended, kills the rest of its group, and returns what
@@ -129,12 +138,10 @@ func (g *Grid) killAll() error {
 
 	var errs []error
 	for _, p := range running {
-		if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			errs = append(errs, fmt.Errorf("netns: kill process %d: %w", p.Pid(), err))
-		}
+		_ = p.Kill() // all of them before the first wait
 	}
 	for _, p := range running {
-		_ = p.Wait() // "killed" is not an error
+		errs = append(errs, p.End())
 	}
 	return errors.Join(errs...)
 }

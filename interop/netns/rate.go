@@ -3,11 +3,12 @@ package netns
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// Rate is a rate in bytes per second. Where a type says so, zero means no limit; in [Links], no
-// link.
+// Rate is a rate in bytes per second. Zero means no limit where a type says so, and no link in [Links].
 type Rate float64
 
 // Units are decimal, as for links: 1 MBps is 1e6 bytes per second.
@@ -50,4 +51,28 @@ func checkRate(r Rate) error {
 		return nil
 	}
 	return fmt.Errorf("rate of %g bytes/s is not between 1 KB/s and 100 GB/s", float64(r))
+}
+
+// ParseRate parses a rate: a plain decimal number and KB, MB or GB, per second, such as "12.5MB" or
+// "800KB". Units are decimal. It fails for a rate that no shaper can keep.
+func ParseRate(s string) (Rate, error) {
+	number, unit := s, Rate(0)
+	for _, u := range []struct {
+		suffix string
+		rate   Rate
+	}{{"KB", KBps}, {"MB", MBps}, {"GB", 1000 * MBps}} {
+		if before, ok := strings.CutSuffix(s, u.suffix); ok {
+			number, unit = before, u.rate
+		}
+	}
+	// ParseFloat also accepts signs, exponents, hexadecimal numbers and infinities.
+	if unit == 0 || number == "" || strings.Trim(number, "0123456789.") != "" {
+		return 0, fmt.Errorf("rate %q is not a number and KB, MB or GB, as 12.5MB", s)
+	}
+	n, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, fmt.Errorf("rate %q is not a number and KB, MB or GB, as 12.5MB", s)
+	}
+	r := Rate(n) * unit
+	return r, checkRate(r)
 }

@@ -1,10 +1,10 @@
 package netns
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -20,49 +20,34 @@ const pace = 500 * time.Microsecond
 type relay struct {
 	delay  time.Duration
 	loss   float64 // share of frames
-	log    *slog.Logger
 	taps   []tap
 	stopFD int           // an eventfd that is readable when run must return
 	ended  chan struct{} // closed when run has returned; nil before start
 
-	// Owned by run once it is started. wait has stopFD first, then the source of each line.
+	// Owned by run while it runs. wait has stopFD first, then the source of each line.
 	lines []*delayLine
 	wait  []unix.PollFd
+	err   error // of the first link that failed
 }
 
 // newRelay makes a relay without links. The caller must close it.
-func newRelay(delay time.Duration, loss float64, log *slog.Logger) (*relay, error) {
+func newRelay(delay time.Duration, loss float64) (*relay, error) {
 	stopFD, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		return nil, fmt.Errorf("make an eventfd: %w", err)
+		return nil, err
 	}
 	return &relay{
-		delay:  delay,
-		loss:   loss,
-		log:    log,
-		stopFD: stopFD,
-		wait:   []unix.PollFd{{Fd: int32(stopFD), Events: unix.POLLIN}},
+		delay: delay, loss: loss, stopFD: stopFD, wait: []unix.PollFd{{Fd: int32(stopFD), Events: unix.POLLIN}},
 	}, nil
 }
 
-// join is joinByVeth with a delay each way. In the namespaces the ends look the same: Ethernet
-// interfaces with these names and addresses, which count the same bytes. It must not be called
-// after start.
-func (r *relay) join(near, far linkEnd) error {
-	offloads := offloadChoices(r.loss > 0) // one frame that is lost must not be many packets
-	for _, end := range []linkEnd{near, far} {
-		t, err := openTap(end, offloads)
-		if err != nil {
-			return err
-		}
-		r.taps = append(r.taps, t)
-	}
-	a, b := r.taps[len(r.taps)-2], r.taps[len(r.taps)-1]
+// join carries frames between two taps. It must not be called after start.
+func (r *relay) join(a, b tap) {
+	r.taps = append(r.taps, a, b)
 	for _, d := range [][2]tap{{a, b}, {b, a}} {
 		r.lines = append(r.lines, &delayLine{from: d[0], to: d[1], delay: r.delay, loss: r.loss})
 		r.wait = append(r.wait, unix.PollFd{Fd: int32(d[0]), Events: unix.POLLIN})
 	}
-	return nil
 }
 
 // start starts to carry frames.
@@ -76,7 +61,7 @@ func (r *relay) run() {
 	for {
 		_, err := unix.Ppoll(r.wait, r.idle(), nil)
 		if err != nil && !errors.Is(err, unix.EINTR) {
-			r.log.Error("all links are dead", "err", err)
+			r.err = err
 			return
 		}
 		if r.wait[0].Revents != 0 {
@@ -94,13 +79,11 @@ func (r *relay) round() {
 		source := &r.wait[i+1]
 		if source.Revents != 0 {
 			if err := l.collect(); err != nil {
-				r.log.Error("link is dead", "line", i, "err", err)
+				r.err = cmp.Or(r.err, err)
 				source.Fd = -1 // no longer polled
 			}
 		}
-		if err := l.deliver(time.Now()); err != nil {
-			r.log.Warn("frames lost", "line", i, "err", err)
-		}
+		l.deliver(time.Now())
 	}
 }
 
@@ -122,19 +105,18 @@ func (r *relay) idle() *unix.Timespec {
 // close removes all links and waits for the goroutine. Frames in flight are lost. It must be
 // called only once.
 func (r *relay) close() error {
-	var errs []error
 	if r.ended != nil {
 		if _, err := unix.Write(r.stopFD, binary.NativeEndian.AppendUint64(nil, 1)); err != nil {
 			return fmt.Errorf("netns: stop the relay: %w", err)
 		}
 		<-r.ended
 	}
+	errs := []error{r.err, unix.Close(r.stopFD)}
 	for _, t := range r.taps {
-		errs = append(errs, t.close())
+		errs = append(errs, closeFD(int(t)))
 	}
-	errs = append(errs, unix.Close(r.stopFD))
 	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("netns: close the relay: %w", err)
+		return fmt.Errorf("netns: relay: %w", err)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func TestRTTCountsBytes(t *testing.T) {
 	within(t, "copies over the relay", float64(all[0].Bytes)/size, 1, 0.02)
 }
 
-// A grid with traffic in its relay closes at once and leaves nothing running.
+// A grid with traffic in its relay closes immediately and leaves nothing running.
 func TestRTTGridCloses(t *testing.T) {
 	const rtt = time.Minute
 	g := newGrid(t, Config{Clusters: Clusters(1, 1, 1, 1), Links: Fast(), RTT: rtt})

@@ -11,18 +11,18 @@ func TestSwitchAtThird(t *testing.T) {
 		"fast-slow": SwitchAtThird(Fast(), Slow(), "A", standardSize),
 		"slow-fast": SwitchAtThird(Slow(), Fast(), "A", standardSize),
 	} {
-		_, at := s.Rates(0)
+		_, at := s(0)
 		if ideal := IdealTime(s, "A", standardSize); !near(3*at, ideal) {
 			t.Errorf("%s: change at %v of %v", name, at, ideal)
 		}
-		if links, until := s.Rates(at); until != Forever || links.String() == first(s).String() {
+		if links, until := s(at); until != Forever || links.String() == first(s).String() {
 			t.Errorf("%s: no change at %v", name, at)
 		}
 	}
 }
 
 func first(s Scenario) Links {
-	l, _ := s.Rates(0)
+	l, _ := s(0)
 	return l
 }
 
@@ -32,15 +32,15 @@ func TestMayhem(t *testing.T) {
 	var previous Links
 	for n := range 100 {
 		at := time.Duration(n) * time.Second
-		links, until := s.Rates(at + time.Millisecond)
+		links, until := s(at + time.Millisecond)
 		if until != at+time.Second {
 			t.Fatalf("rates of %v hold until %v", at, until)
 		}
-		same, _ := again.Rates(at)
+		same, _ := again(at)
 		if links.String() != same.String() {
 			t.Fatalf("same seed, different rates at %v: %v and %v", at, links, same)
 		}
-		different, _ := other.Rates(at)
+		different, _ := other(at)
 		if links.String() == different.String() || links.String() == previous.String() {
 			t.Fatalf("rates repeat at %v", at)
 		}

@@ -2,7 +2,6 @@ package netns
 
 import (
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	"github.com/vishvananda/netlink"
@@ -19,6 +18,9 @@ const (
 	// quantum matters between classes of a link, and there is one; the kernel warns about its own
 	// default.
 	quantum = 1 << 17
+	// buffer is the length of a queue, as time at the first rate of its link. The queue keeps its length in
+	// bytes when the rate changes, as a router's does. Longer queues mean less loss and more delay.
+	buffer = 250 * time.Millisecond
 	// leastBuffer is the least length of a queue: two of the largest frames of hosts, 64 KiB each.
 	leastBuffer = 128 << 10
 )
@@ -29,37 +31,30 @@ const (
 	classHandle  = 1<<16 | 1
 )
 
-// queueLength is the length of a queue, as time at the rate of its link.
-type queueLength time.Duration
-
-func (q queueLength) bytes(r Rate) uint32 {
-	return uint32(min(max(r.in(time.Duration(q)), leastBuffer), 1<<31))
+// shape limits the rate that leaves through an interface: an HTB class with the rate, and in it a queue
+// that drops at its tail. HTB lets a class go into debt by a frame, so the rate holds with frames of any
+// size. A rate of zero means no limit.
+func (b *builder) shape(name string, r Rate) {
+	if r == 0 {
+		return
+	}
+	b.with("shape", name, func(l netlink.Link) error {
+		link := l.Attrs().Index
+		root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: shaperHandle, Parent: netlink.HANDLE_ROOT})
+		root.Defcls = 1
+		if err := netlink.QdiscAdd(root); err != nil {
+			return err
+		}
+		if err := netlink.ClassAdd(class(link, r)); err != nil {
+			return err
+		}
+		return addFIFO(link, uint32(min(max(r.in(buffer), leastBuffer), 1<<31)))
+	})
 }
 
-// shape limits what leaves through an interface in the calling thread's namespace: an HTB class
-// with the rate, and in it a queue that drops at its tail. HTB lets a class go into debt by a
-// frame, so the rate holds with frames of any size.
-func shape(link int, r Rate, buffer queueLength) error {
-	root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: shaperHandle, Parent: netlink.HANDLE_ROOT})
-	root.Defcls = 1
-	if err := netlink.QdiscAdd(root); err != nil {
-		return fmt.Errorf("add an HTB shaper: %w", err)
-	}
-	if err := netlink.ClassAdd(class(link, r)); err != nil {
-		return fmt.Errorf("add an HTB class: %w", err)
-	}
-	if err := addFIFO(link, buffer.bytes(r)); err != nil {
-		return fmt.Errorf("add a queue: %w", err)
-	}
-	return nil
-}
-
-// reshape changes the rate of a shaped interface. What is queued stays.
-func reshape(link int, r Rate) error {
-	if err := netlink.ClassChange(class(link, r)); err != nil {
-		return fmt.Errorf("change an HTB class: %w", err)
-	}
-	return nil
+// reshape changes the rate of a shaped interface. Queued frames stay.
+func (b *builder) reshape(name string, r Rate) {
+	b.with("reshape", name, func(l netlink.Link) error { return netlink.ClassChange(class(l.Attrs().Index, r)) })
 }
 
 func class(link int, r Rate) *netlink.HtbClass {

@@ -9,8 +9,8 @@ import (
 )
 
 // A tap has frames as hosts leave them for the network card: TCP and UDP data of up to 64 KiB under
-// one header, without checksums. The virtio header before each frame says so, and the tap to which
-// it is written needs it.
+// one header, without checksums. The virtio header before each frame describes this; a tap
+// requires it on writes.
 const (
 	tapOffloads    = unix.TUN_F_CSUM | unix.TUN_F_TSO4 | unix.TUN_F_TSO_ECN
 	tapOffloadsUDP = unix.TUN_F_USO4 | unix.TUN_F_USO6 // since Linux 6.2, and only together
@@ -30,23 +30,35 @@ func offloadChoices(packets bool) []int {
 // it removes the interface.
 type tap int
 
-// openTap makes an interface, still down, with the first of the offloads that the kernel has.
-func openTap(end linkEnd, offloads []int) (tap, error) {
+// openTap makes an interface, still down, with the first of the offloads that the kernel has. It is -1
+// after an error.
+func (b *builder) openTap(end linkEnd) tap {
 	fd := -1
-	err := end.ns.do(func() (err error) {
+	b.enter(end.ns)
+	b.do("open /dev/net/tun", func() (err error) {
 		fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-		if err != nil {
-			return fmt.Errorf("open /dev/net/tun: %w", err)
-		}
-		if err := setUpTap(fd, end, offloads); err != nil {
-			return errors.Join(err, unix.Close(fd))
-		}
-		return nil
+		return err
 	})
-	if err != nil {
-		return -1, fmt.Errorf("make %s a tap: %w", end.name, err)
-	}
-	return tap(fd), nil
+	b.do("add "+end.name, func() error {
+		req, err := unix.NewIfreq(end.name)
+		if err != nil {
+			return err
+		}
+		req.SetUint16(unix.IFF_TAP | unix.IFF_NO_PI | unix.IFF_VNET_HDR)
+		return unix.IoctlIfreq(fd, unix.TUNSETIFF, req)
+	})
+	b.do("set the offloads of "+end.name, func() (err error) {
+		for _, offloads := range offloadChoices(b.relay.loss > 0) { // one frame that is lost must not be many packets
+			if err = unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, offloads); err == nil {
+				break
+			}
+		}
+		return err
+	})
+	b.with("set the MTU and address of", end.name, func(l netlink.Link) error {
+		return errors.Join(netlink.LinkSetMTU(l, ethernetMTU), netlink.LinkSetHardwareAddr(l, end.mac))
+	})
+	return tap(fd)
 }
 
 // Read reads a frame. It returns errNoFrame instead of blocking.
@@ -75,39 +87,4 @@ func (t tap) Write(b []byte) (int, error) {
 			return 0, fmt.Errorf("write a frame: %w", err)
 		}
 	}
-}
-
-func (t tap) close() error { return unix.Close(int(t)) }
-
-func setUpTap(fd int, end linkEnd, offloads []int) error {
-	req, err := unix.NewIfreq(end.name)
-	if err != nil {
-		return fmt.Errorf("name an interface: %w", err)
-	}
-	req.SetUint16(unix.IFF_TAP | unix.IFF_NO_PI | unix.IFF_VNET_HDR)
-	if err := unix.IoctlIfreq(fd, unix.TUNSETIFF, req); err != nil {
-		return fmt.Errorf("add an interface: %w", err)
-	}
-	for _, o := range offloads {
-		if err = unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, o); err == nil {
-			break
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("set the offloads: %w", err)
-	}
-	tap, err := netlink.LinkByName(end.name)
-	if err != nil {
-		return fmt.Errorf("find the interface: %w", err)
-	}
-	if err := netlink.LinkSetMTU(tap, ethernetMTU); err != nil {
-		return fmt.Errorf("set the MTU: %w", err)
-	}
-	if end.mac == nil {
-		return nil
-	}
-	if err := netlink.LinkSetHardwareAddr(tap, end.mac); err != nil {
-		return fmt.Errorf("set the hardware address: %w", err)
-	}
-	return nil
 }

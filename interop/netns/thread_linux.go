@@ -1,10 +1,14 @@
 package netns
 
 import (
+	"errors"
 	"runtime"
 
 	"golang.org/x/sys/unix"
 )
+
+// ErrClosed is the error of every call on a grid, its nodes or its processes after [Grid.Close].
+var ErrClosed = errors.New("netns: grid is closed")
 
 // thread is the only OS thread of a grid that enters namespaces. Whatever must run inside one is
 // sent to it, so that all other threads stay in the program's own namespace. It never leaves
@@ -29,8 +33,8 @@ func startThread() *thread {
 func (t *thread) run(ready chan<- struct{}) {
 	runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 	if unix.Gettid() == unix.Getpid() {
-		// The main thread would not end before the program, and its namespace is shown as that of
-		// the program. While this goroutine is locked to it, another one gets another thread.
+		// The main thread would not end before the program, and its namespace is shown as the
+		// program's. While this goroutine is locked to it, another one gets another thread.
 		other := make(chan struct{})
 		go t.run(other)
 		<-other

@@ -89,7 +89,7 @@ func strictReversePath(t *testing.T, g *Grid) {
 			spaces = append(spaces, n.ns)
 		}
 		for _, ns := range spaces {
-			if err := ns.do(func() error { return writeSysctl("net/ipv4/conf/all/rp_filter", "1") }); err != nil {
+			if err := g.in(ns, func() error { return writeSysctl("net/ipv4/conf/all/rp_filter", "1") }); err != nil {
 				t.Fatal(err)
 			}
 		}

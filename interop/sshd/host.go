@@ -21,12 +21,12 @@ import (
 // Config describes a host.
 type Config struct {
 	Node *netns.Node
-	// Name by which the client logs in. Empty: the node's name, such as B2.
+	// Name of the host for the client. Empty: the node's name, such as B2.
 	Name string
 	// LoginShell of the user. Empty: root's shell on this machine.
 	LoginShell string
-	// Programs is a directory of this machine that the host has as /usr/local/bin. Empty: that
-	// of this machine.
+	// Programs is a directory of this machine that the host has as /usr/local/bin. Empty: the
+	// directory of this machine.
 	Programs string
 	// Hide is a directory of this machine that the host does not have, or only empty. Empty:
 	// none.
@@ -51,15 +51,13 @@ type Host struct {
 	dir  string
 	proc *netns.Process
 	pids string // its namespace of processes, as /proc names it
-	once sync.Once
-	err  error // of the end
 }
 
 // startTimeout bounds the time until a server listens.
 const startTimeout = 20 * time.Second
 
 // bootScript makes the mounts of a host. The directory of the site may be below one that is
-// covered here, so it is mounted elsewhere meanwhile.
+// covered here, so it is mounted on /mnt meanwhile.
 const bootScript = `set -e
 name=$1 home=$2 programs=$3 hide=$4 mounts=$5
 mount --make-rprivate /
@@ -85,7 +83,7 @@ exec ` + server + ` -D -e -f /run/sshd_config
 func (s *Site) Start(c Config) (*Host, error) {
 	h := &Host{Name: c.Name, Node: c.Node}
 	if h.Name == "" {
-		h.Name = fmt.Sprint(c.Node.Cluster, c.Node.Index)
+		h.Name = c.Node.Name()
 	}
 	h.dir = filepath.Join(s.dir, h.Name)
 	shell, err := s.files(h, c)
@@ -268,17 +266,7 @@ func (h *Host) Path(name string) string { return fmt.Sprintf("/proc/%d/root%s", 
 func (h *Host) Pid() int { return h.proc.Pid() }
 
 // Kill ends everything on the host, as when it loses its power. It may be called again.
-func (h *Host) Kill() error {
-	h.once.Do(func() {
-		err := h.proc.Kill()
-		if errors.Is(err, os.ErrProcessDone) {
-			err = nil
-		}
-		_ = h.proc.Wait() // "killed" is not an error
-		h.err = err
-	})
-	return h.err
-}
+func (h *Host) Kill() error { return h.proc.End() }
 
 // HomeOnHosts is the path on every host of the user's home directory.
 func HomeOnHosts() string { return home() }

@@ -5,8 +5,7 @@ import (
 	"syscall"
 )
 
-// isolate gives a command its own mounts, and makes it the first of its own processes: they
-// end with it.
+// isolate starts a command in new mount and process namespaces: all processes there end with it.
 func isolate(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID}
 }

@@ -13,7 +13,7 @@ import (
 // server is the program, which re-executes itself and so needs its path.
 const server = "/usr/sbin/sshd"
 
-// Missing is nil if this machine has OpenSSH's server and client; else it says what to
+// Missing is nil if this machine has OpenSSH's server and client; otherwise it names the package to
 // install.
 func Missing() error {
 	var errs []error

@@ -62,7 +62,7 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 			return nil, err
 		}
 	}
-	dir := filepath.Join(cfg.Dir, nodeName(cfg.Node))
+	dir := filepath.Join(cfg.Dir, cfg.Node.Name())
 	i := &Instance{
 		client:  c,
 		node:    cfg.Node,
@@ -82,8 +82,6 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 	// A link, since some clients put their own files beside the content.
 	return i, symlink(cfg.Content, i.Copy())
 }
-
-func nodeName(n *netns.Node) string { return fmt.Sprintf("%s%d", n.Cluster, n.Index) }
 
 // Start runs the client until it is killed, unless it has been killed already.
 func (i *Instance) Start() error {
@@ -169,7 +167,7 @@ func (i *Instance) Log() string { return filepath.Join(i.dir, "log") }
 
 // String names the client and its node, such as "aria2 on B0".
 func (i *Instance) String() string {
-	return fmt.Sprintf("%s on %s", i.client.name, nodeName(i.node))
+	return fmt.Sprintf("%s on %s", i.client.name, i.node.Name())
 }
 
 // exec makes a command of the client with its own environment, without a
