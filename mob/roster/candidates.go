@@ -1,8 +1,8 @@
 package roster
 
 import (
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
@@ -13,42 +13,20 @@ const (
 	maxTrials     = 8    // dials of candidates in progress
 )
 
-// candidates are the members that only peers named. The members of a site are sorted by ID.
+// candidates are the members that only peers named, by ID.
 type candidates struct {
-	sites  map[string][]*Node
 	byID   map[proto.PeerID]*Node
 	trials int // being dialed
 }
 
-func (c *candidates) add(m Member) {
-	if c.byID[m.ID] != nil || len(c.byID) >= maxCandidates {
-		return
-	}
-	n := &Node{Member: m}
-	c.byID[m.ID] = n
-	site := proto.ClusterGroup(m.Cluster, 1)
-	list := c.sites[site]
-	i, _ := find(list, m.ID)
-	c.sites[site] = slices.Insert(list, i, n)
-}
-
-// remove forgets a candidate, and reports whether it was one, and whether it is being dialed.
-func (c *candidates) remove(id proto.PeerID) (known, trying bool) {
+// remove forgets a candidate. It returns nil if there is no such candidate.
+func (c *candidates) remove(id proto.PeerID) *Node {
 	n := c.byID[id]
-	if n == nil {
-		return false, false
-	}
 	delete(c.byID, id)
-	site := proto.ClusterGroup(n.Cluster, 1)
-	i, _ := find(c.sites[site], id)
-	c.sites[site] = slices.Delete(c.sites[site], i, i+1)
-	if len(c.sites[site]) == 0 {
-		delete(c.sites, site)
-	}
-	if n.dialing {
+	if n != nil && n.dialing {
 		c.trials--
 	}
-	return true, n.dialing
+	return n
 }
 
 // Named adds members that a peer named.
@@ -58,7 +36,9 @@ func (r *Roster) Named(members []Member) {
 		switch n := r.byID[m.ID]; {
 		case m.ID == r.self.ID:
 		case n == nil:
-			r.candidates.add(m)
+			if c := r.candidates.byID; c[m.ID] == nil && len(c) < maxCandidates {
+				c[m.ID] = r.newNode(m)
+			}
 		case n.Host == "":
 			n.Host = m.Host
 			r.learnHost(n)
@@ -79,26 +59,28 @@ func (r *Roster) DialCandidates() {
 		}
 	}
 	var list, planned []*Node
-	if r.near+dialing < r.maxLocal() {
-		list = appendUntried(list, r.candidates.sites[site.Name])
-	}
-	if r.joined-r.near < r.set.MaxGlobal {
-		for other, ns := range r.candidates.sites {
-			if other != site.Name {
-				list = appendUntried(list, r.matching(other, ns))
-			}
+	sites := map[string][]*Node{} // sorted by ID
+	for _, id := range slices.Sorted(maps.Keys(r.candidates.byID)) {
+		n := r.candidates.byID[id]
+		name := proto.ClusterGroup(n.Cluster, 1)
+		sites[name] = append(sites[name], n)
+		if r.work.Seeks(n.Host) && !n.dialing {
+			planned = append(planned, n)
 		}
 	}
-	for _, n := range r.candidates.byID {
-		if !n.dialing && r.work.Seeks(n.Host) {
-			planned = append(planned, n)
+	for name, ns := range sites {
+		switch {
+		case name == site.Name && r.near+dialing < r.maxLocal():
+			list = append(list, ns...)
+		case name != site.Name && r.joined-r.near < r.set.MaxGlobal:
+			list = append(list, r.matching(name, ns)...)
 		}
 	}
 	if len(planned) > 0 {
 		list = planned
 	}
-	// The order of a map would make histories differ.
-	slices.SortFunc(list, func(a, b *Node) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	list = slices.DeleteFunc(list, func(n *Node) bool { return n.dialing })
+	slices.SortFunc(list, byID) // the order of a map would make histories differ
 	for len(list) > 0 && r.candidates.trials < maxTrials {
 		i := r.rng.IntN(len(list))
 		list[i].dialing = true
@@ -106,15 +88,6 @@ func (r *Roster) DialCandidates() {
 		r.changes = append(r.changes, Change{Kind: Dial, ID: list[i].ID})
 		list = slices.Delete(list, i, i+1)
 	}
-}
-
-func appendUntried(list, ns []*Node) []*Node {
-	for _, n := range ns {
-		if !n.dialing {
-			list = append(list, n)
-		}
-	}
-	return list
 }
 
 // matching returns the candidates of a site that would match the node if they were members.

@@ -1,8 +1,8 @@
 package roster
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/mob/conduct"
@@ -44,8 +44,8 @@ type Node struct {
 // be unreachable.
 func (n *Node) alive() bool { return n.joined && !n.silent || !n.joined && !n.failed }
 
+func byID(a, b *Node) int { return cmp.Compare(a.ID, b.ID) }
+
 func find(ns []*Node, id proto.PeerID) (int, bool) {
-	return slices.BinarySearchFunc(ns, id, func(n *Node, id proto.PeerID) int {
-		return strings.Compare(string(n.ID), string(id))
-	})
+	return slices.BinarySearchFunc(ns, id, func(n *Node, id proto.PeerID) int { return cmp.Compare(n.ID, id) })
 }

@@ -93,7 +93,7 @@ func New(self Member, set *Settings, rules *conduct.Rules, work *assign.Assignme
 	r := &Roster{
 		self: self, set: set, rules: rules, work: work, rng: rng, due: due, share: share, length: length,
 		byID:       map[proto.PeerID]*Node{},
-		candidates: candidates{sites: map[string][]*Node{}, byID: map[proto.PeerID]*Node{}},
+		candidates: candidates{byID: map[proto.PeerID]*Node{}},
 	}
 	for k := range proto.ClusterParts(self.Cluster) {
 		r.Groups = append(r.Groups, &Group{
@@ -143,10 +143,10 @@ func (r *Roster) Learned(members []Member, fetches bool) {
 		switch {
 		case n == nil && len(r.byID) >= maxNodes:
 		case n == nil:
-			_, trying := r.candidates.remove(m.ID)
+			candidate := r.candidates.remove(m.ID)
 			n = r.add(m)
 			r.learnHost(n)
-			n.dialing = trying
+			n.dialing = candidate != nil && candidate.dialing
 			changed = appendNew(changed, m.Cluster)
 			if n.shared > 0 {
 				r.settled = r.Now.Add(r.set.Settle)
@@ -179,9 +179,13 @@ const (
 	maxFails = 8
 )
 
+func (r *Roster) newNode(m Member) *Node {
+	return &Node{Member: m, shared: proto.SharedParts(m.Cluster, r.self.Cluster), Record: new(conduct.Record)}
+}
+
 // add adds a member, or moves it to another cluster.
 func (r *Roster) add(m Member) *Node {
-	n := &Node{Member: m, shared: proto.SharedParts(m.Cluster, r.self.Cluster), Record: new(conduct.Record)}
+	n := r.newNode(m)
 	if old := r.byID[m.ID]; old != nil {
 		r.remove(old)
 		n.Record = old.Record
@@ -317,7 +321,7 @@ func (r *Roster) Left(n *Node, banned bool) {
 
 // Unreachable records that a dial has failed.
 func (r *Roster) Unreachable(id proto.PeerID) {
-	if known, _ := r.candidates.remove(id); known {
+	if r.candidates.remove(id) != nil {
 		r.stale = true
 		r.DialCandidates()
 	}
@@ -367,9 +371,12 @@ func (r *Roster) MayFetch(g *Group) bool {
 // getToKnow computes whether a group is known.
 func (r *Roster) getToKnow(g *Group) {
 	g.awaits = false
-	g.known = !slices.ContainsFunc(r.candidates.sites[r.site().Name], func(n *Node) bool {
-		return proto.SharedParts(n.Cluster, r.self.Cluster) > g.Index
-	})
+	g.known = true
+	for _, n := range r.candidates.byID {
+		if n.shared > g.Index {
+			g.known = false
+		}
+	}
 	for n := range r.nearest(g) {
 		switch {
 		case n.awaited > 0:
