@@ -41,7 +41,7 @@ func ReadTorrent(path string) (*metainfo.Metainfo, error) {
 // TorrentLink returns the link of a torrent file. It has the trackers in their
 // order, less those that a link cannot hold.
 func TorrentLink(m *metainfo.Metainfo) *proto.Link {
-	link := &proto.Link{InfoHash: proto.InfoHash(m.Hash), Name: m.Name, Length: m.Length}
+	link := &proto.Link{InfoHash: m.Hash, Name: m.Manifest.Name, Length: m.Manifest.Length()}
 	for _, url := range slices.Concat(m.Trackers...) {
 		if proto.CheckAnnounce(url) == nil && !slices.Contains(link.Announce, url) && len(link.Announce) < proto.MaxLinkAddrs {
 			link.Announce = append(link.Announce, url)

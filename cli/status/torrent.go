@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
+	"github.com/mobgrid/mob/proto"
 )
 
 // torrentDescription is a torrent, for inspect.
@@ -35,11 +37,11 @@ type torrentFile struct {
 
 func describeTorrent(m *metainfo.Metainfo) torrentDescription {
 	d := torrentDescription{
-		InfoHash:    m.Hash.HexString(),
-		Name:        m.Name,
-		Bytes:       m.Length,
-		Pieces:      m.Pieces,
-		PieceLength: m.PieceLength,
+		InfoHash:    m.Hash.String(),
+		Name:        m.Manifest.Name,
+		Bytes:       m.Manifest.Length(),
+		Pieces:      m.Manifest.Pieces(),
+		PieceLength: int64(m.Manifest.PieceLength),
 		Private:     m.Private,
 		BTTrackers:  append([]string{}, slices.Concat(m.Trackers...)...),
 		Comment:     m.Comment,
@@ -48,8 +50,13 @@ func describeTorrent(m *metainfo.Metainfo) torrentDescription {
 	if !m.Created.IsZero() {
 		d.Created = &m.Created
 	}
-	for _, f := range m.Files {
-		d.Files = append(d.Files, torrentFile{cmp.Or(f.Path, m.Name), f.Length, f.Pad})
+	for _, e := range m.Manifest.Entries {
+		switch e.Kind {
+		case proto.File:
+			d.Files = append(d.Files, torrentFile{Path: cmp.Or(e.Path, m.Manifest.Name), Size: e.Size})
+		case proto.Pad:
+			d.Files = append(d.Files, torrentFile{Path: ".pad/" + strconv.FormatInt(e.Size, 10), Size: e.Size, Pad: true})
+		}
 	}
 	return d
 }

@@ -51,8 +51,8 @@ func defaults() tracker.Config {
 
 // Listen starts a tracker that listens at each of the addresses ADDR:PORT. torrents is the path of a
 // list of the torrents to serve, see [Server.Reload]; all if it is empty. A field of cfg that is zero
-// has the default of a BitTorrent tracker. MaxStreams bounds the HTTP connections, of which one address may
-// have as many as are free.
+// has the default of a BitTorrent tracker. MaxStreams bounds the HTTP connections. One address may have as
+// many as are free.
 func Listen(addrs []string, torrents string, cfg tracker.Config) (*Server, error) {
 	s, err := newServer(torrents, cfg, time.Now)
 	if err != nil {

@@ -3,24 +3,21 @@
 //
 // A piece of mob is a piece of BitTorrent v1: the same files, concatenated and cut at
 // the same offsets. So an info dictionary is a manifest with SHA-1 instead of SHA-256,
-// and without symbolic links, empty directories, modes and times. [Build] makes the same bytes from the same manifest and hashes, so that every
-// node names the content by the same info-hash. [Torrent.Manifest] is the reverse: a
-// manifest with the SHA-1 hashes of a torrent.
+// and without symbolic links, empty directories, modes and times. [Build] makes an info
+// dictionary, the same bytes from the same manifest and hashes, so that every node has the
+// same info-hash. [ParseInfo] is the reverse: its result has a manifest with the SHA-1 hashes.
 //
-// [Parse] and [ParseInfo] treat their input as hostile. They allocate at most a small
-// multiple of its length, and name the offending field in the error. Like clients, they
-// accept non-canonical files: keys that are not sorted, bytes after the end
-// of a torrent file, trackers and times in other forms. The bytes of the info dictionary
-// stay as they are, since their hash names the content. They reject:
+// [Parse] and [ParseInfo] treat their input as hostile: they allocate at most a small
+// multiple of its length. Like clients, they accept keys that are not sorted, bytes after the
+// end of a torrent file, and trackers and times in other forms. They keep the bytes of the info
+// dictionary, since their hash names the content. They reject:
 //
-//   - repeated keys;
+//   - repeated keys of a torrent file and of an info dictionary;
 //   - a torrent file of more than [MaxFile] bytes, an info dictionary of more than [MaxInfo];
-//   - more than [proto.MaxEntries] files, and a path that is not valid in a manifest
-//     (absolute, with ".." or empty elements, NUL, too long), that is not UTF-8, that
-//     occurs twice or is below a file;
-//   - lengths that are negative, add up to more than the limit, or do not
-//     match the number of hashes;
-//   - a piece length that is not a power of two from 16 KiB to 256 MiB;
+//   - what is not a valid manifest: more than [proto.MaxEntries] files and directories, an invalid path,
+//     one that occurs twice or is below a file, a negative length, another number of hashes, other
+//     piece lengths;
+//   - a path with a slash in an element, or that is not UTF-8;
 //   - a torrent of BitTorrent v2 only (BEP 52).
 //
 // The package reads no files and opens no sockets.

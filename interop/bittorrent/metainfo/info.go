@@ -6,281 +6,165 @@ import (
 	"crypto/sha1"
 	"errors"
 	"fmt"
-	"math/bits"
-	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"github.com/anacrolix/torrent/types/infohash"
+	"github.com/anacrolix/torrent/bencode"
 
 	"github.com/mobgrid/mob/proto"
 )
-
-// maxLength bounds the length of the content, in bytes.
-const maxLength = proto.MaxPieces * proto.MaxPieceLength
 
 // ParseInfo decodes and validates an info dictionary. The torrent keeps b.
 func ParseInfo(b []byte) (*Torrent, error) {
 	if len(b) > MaxInfo {
 		return nil, fmt.Errorf("torrent: info dictionary of %d bytes, at most %d", len(b), MaxInfo)
 	}
-	p := infoParser{reader: reader{all: b}, length: -1}
-	err := p.dict(p.key)
-	if err == nil {
-		err = p.end()
+	d, after, err := readDict(b)
+	if err == nil && after > 0 {
+		err = fmt.Errorf("%d bytes after the end", after)
 	}
+	t := &Torrent{Info: b, Hash: sha1.Sum(b), Private: string(d["private"]) == "i1e"}
 	if err == nil {
-		err = p.check()
+		t.Manifest, err = d.manifest()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("torrent: info dictionary: %w", err)
 	}
-	t := &p.t
-	t.Info = b
-	t.Hash = infohash.HashBytes(b)
 	return t, nil
 }
 
-// infoParser decodes an info dictionary.
-type infoParser struct {
-	reader
-	t        Torrent
-	length   int64 // of a single file, -1 without one
-	exec     bool  // the single file is executable
-	hasFiles bool  // there is a list of files
-	utf8Name string
-	v2       bool
-}
+// Modes in a manifest from a torrent, which has none.
+const (
+	fileMode = 0o644
+	execMode = 0o755
+	dirMode  = 0o755
+)
 
-// key decodes the value of a key.
-func (p *infoParser) key(key string) (err error) {
-	begin := p.at
-	switch key {
-	case "attr":
-		var attr []byte
-		attr, err = p.optional()
-		p.exec = bytes.IndexByte(attr, 'x') >= 0
-	case "files":
-		p.hasFiles = true
-		return p.list(p.file)
-	case "length":
-		if p.length, err = p.integer(); err == nil && p.length < 0 {
-			err = fmt.Errorf("length %d is negative", p.length)
-		}
-	case "name":
-		p.t.Name, err = p.string()
-	case "name.utf-8":
-		p.utf8Name, err = p.string()
-	case "piece length":
-		p.t.PieceLength, err = p.integer()
-	case "pieces":
-		p.t.PieceHashes, err = p.text()
-	case "private":
-		err = p.skip()
-		p.t.Private = string(p.all[begin:p.at]) == "i1e"
-	case "meta version", "file tree":
-		p.v2 = true
-		return p.skip()
-	default:
-		return p.skip()
-	}
-	return err
-}
-
-func (p *infoParser) string() (string, error) {
-	b, err := p.text()
-	return string(b), err
-}
-
-// file decodes an element of the list of files.
-func (p *infoParser) file() error {
-	if len(p.t.Files) == proto.MaxEntries {
-		return fmt.Errorf("more than %d files", proto.MaxEntries)
-	}
-	f := File{Length: -1}
-	var path, utf8Path string
-	var attr []byte
-	err := p.dict(func(key string) (err error) {
-		switch key {
-		case "attr":
-			attr, err = p.optional()
-		case "length":
-			if f.Length, err = p.integer(); err == nil && f.Length < 0 {
-				err = fmt.Errorf("a file has length %d", f.Length)
-			}
-		case "path":
-			path, err = p.path()
-		case "path.utf-8":
-			utf8Path, err = p.path()
-		default:
-			err = p.skip()
-		}
-		return err
-	})
+// manifest returns the manifest of an info dictionary.
+func (d dict) manifest() (*proto.Manifest, error) {
+	m := &proto.Manifest{}
+	var pieceLength int64
+	err := cmp.Or(d.get("name", &m.Name), d.get("piece length", &pieceLength), d.get("pieces", &m.SHA1))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f.Path = path
-	if utf8Path != "" {
-		f.Path = utf8Path
+	m.Name = cmp.Or(d.text("name.utf-8"), m.Name)
+	switch isV2 := d["meta version"] != nil || d["file tree"] != nil; {
+	case isV2 && len(m.SHA1) == 0:
+		return nil, errors.New("BitTorrent v2 only, which mob does not support: make one for v1, or for both (hybrid)")
+	case (d["files"] == nil) == (d["length"] == nil):
+		return nil, errors.New("want either a length or a list of files")
+	case pieceLength < proto.MinPieceLength || pieceLength > proto.MaxPieceLength:
+		return nil, fmt.Errorf("its pieces have %d bytes, and mob supports %d (16 KiB) to %d (16 MiB)",
+			pieceLength, proto.MinPieceLength, proto.MaxPieceLength)
+	case len(m.SHA1) == 0:
+		return nil, errors.New("no hashes: the content is empty")
 	}
-	f.Pad = bytes.IndexByte(attr, 'p') >= 0
-	f.Exec = bytes.IndexByte(attr, 'x') >= 0
-	switch {
-	case f.Path == "":
-		return errors.New("a file has no path")
-	case bytes.IndexByte(attr, 'l') >= 0:
-		return fmt.Errorf("%q is a symbolic link, which is not supported in a torrent", f.Path)
-	case f.Length < 0:
-		return fmt.Errorf("file %q has no length", f.Path)
+	m.PieceLength = uint32(pieceLength)
+	if m.Entries, err = d.entries(); err != nil {
+		return nil, err
 	}
-	p.t.Files = append(p.t.Files, f)
-	return nil
+	return m, m.Validate()
 }
 
-// path decodes the path of a file and joins its elements with slashes.
-func (p *infoParser) path() (string, error) {
-	var path []byte
-	err := p.list(func() error {
-		element, err := p.text()
+// entries returns the files with their directories, and the padding.
+func (d dict) entries() ([]proto.Entry, error) {
+	if d["length"] != nil {
+		e := newFile(d.text("attr"))
+		err := d.get("length", &e.Size)
+		return []proto.Entry{e}, err
+	}
+	list := d["files"]
+	if list[0] != 'l' {
+		return nil, errors.New("want a list of files")
+	}
+	t := tree{dirs: map[string]bool{}}
+	// One at a time, since millions of empty dictionaries fit.
+	files := bencode.NewDecoder(bytes.NewReader(list[1:]))
+	for files.Offset < int64(len(list)-2) {
+		var f fileEntry
+		if err := files.Decode(&f); err != nil {
+			return nil, fmt.Errorf("files: %w", err)
+		}
+		e, err := f.entry()
+		if err == nil {
+			err = t.add(e)
+		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := checkElement(element); err != nil {
-			return err
-		}
-		if len(path) > 0 {
-			path = append(path, '/')
-		}
-		path = append(path, element...)
-		if len(path) > proto.MaxPath {
-			return fmt.Errorf("a path has more than %d bytes", proto.MaxPath)
-		}
-		return nil
-	})
-	return string(path), err
+	}
+	return t.entries, nil
 }
 
-// check validates the dictionary, and sets derived fields.
-func (p *infoParser) check() error {
-	t := &p.t
+// newFile returns an entry of a file with some attributes (BEP 47).
+func newFile(attr string) proto.Entry {
+	e := proto.Entry{Kind: proto.File, Mode: fileMode, MTime: proto.NoMTime}
+	if strings.Contains(attr, "x") {
+		e.Mode = execMode
+	}
+	return e
+}
+
+// fileEntry is the encoding of an element of the list of files.
+type fileEntry struct {
+	Attr     string   `bencode:"attr,omitempty,ignore_unmarshal_type_error"`
+	Length   *int64   `bencode:"length"`
+	Path     []string `bencode:"path"`
+	PathUTF8 []string `bencode:"path.utf-8,omitempty"`
+}
+
+// entry returns the file or the padding.
+func (f *fileEntry) entry() (proto.Entry, error) {
+	elements := f.Path
+	if len(f.PathUTF8) > 0 {
+		elements = f.PathUTF8
+	}
+	path := strings.Join(elements, "/")
 	switch {
-	case p.v2 && len(t.PieceHashes) == 0:
-		return errors.New("BitTorrent v2 only, which mob does not support: " +
-			"make one for v1, or for both (hybrid)")
-	case p.hasFiles && p.length >= 0:
-		return errors.New("both a length and a list of files")
-	case !p.hasFiles && p.length < 0:
-		return errors.New("neither a length nor a list of files")
+	case path == "":
+		return proto.Entry{}, errors.New("a file has no path")
+	case f.Length == nil:
+		return proto.Entry{}, fmt.Errorf("file %q has no length", path)
+	case strings.Contains(f.Attr, "p"):
+		return proto.Entry{Kind: proto.Pad, Size: *f.Length}, nil
+	case strings.Contains(f.Attr, "l"):
+		return proto.Entry{}, fmt.Errorf("%q is a symbolic link, which is not supported in a torrent", path)
+	case strings.Count(path, "/") != len(elements)-1 || !utf8.ValidString(path):
+		return proto.Entry{}, fmt.Errorf("path %q has an element with a slash, or is not UTF-8", path)
 	}
-	if p.utf8Name != "" {
-		t.Name = p.utf8Name
-	}
-	if err := checkName(t.Name); err != nil {
-		return err
-	}
-	if !p.hasFiles {
-		t.Single = true
-		t.Files = []File{{Length: p.length, Exec: p.exec}}
-	}
-	if err := checkTree(t.Files); err != nil {
-		return err
-	}
-	for _, f := range t.Files {
-		if f.Length > maxLength-t.Length {
-			return fmt.Errorf("the content has more than %d bytes", int64(maxLength))
-		}
-		t.Length += f.Length
-	}
-	return p.checkPieces()
+	e := newFile(f.Attr)
+	e.Path, e.Size = path, *f.Length
+	return e, nil
 }
 
-func (p *infoParser) checkPieces() error {
-	t := &p.t
-	if n := t.PieceLength; n < minPieceLength || n > maxPieceLength || bits.OnesCount64(uint64(n)) != 1 {
-		return fmt.Errorf("piece length %d, want a power of two from %d to %d", n, minPieceLength, maxPieceLength)
-	}
-	if t.Length == 0 {
-		return errors.New("the content is empty")
-	}
-	// This does not overflow: t.Length is at most maxLength.
-	want := (t.Length + t.PieceLength - 1) / t.PieceLength
-	if int64(len(t.PieceHashes)) != want*sha1.Size {
-		return fmt.Errorf("%d bytes of hashes for %d bytes in pieces of %d, want %d",
-			len(t.PieceHashes), t.Length, t.PieceLength, want*sha1.Size)
-	}
-	t.Pieces = int(want)
-	return nil
+// tree collects entries within the limits of a manifest, since each file of a torrent may name thousands of directories.
+type tree struct {
+	entries []proto.Entry
+	dirs    map[string]bool // directories among the entries
+	paths   int             // bytes
 }
 
-// checkTree returns an error if a path occurs twice, or is below a file's path. Padding
-// files are not written, so several may share a path.
-func checkTree(files []File) error {
-	var paths []string
-	for _, f := range files {
-		if !f.Pad {
-			paths = append(paths, f.Path)
-		}
-	}
-	sortPaths(paths)
-	for i := 1; i < len(paths); i++ {
-		below, same := strings.CutPrefix(paths[i], paths[i-1])
-		switch {
-		case same && below == "":
-			return fmt.Errorf("duplicate file %q", paths[i])
-		case same && below[0] == '/':
-			return fmt.Errorf("file %q is below the file %q", paths[i], paths[i-1])
-		}
-	}
-	return nil
-}
-
-// checkElement returns an error unless e is a valid file name.
-func checkElement(e []byte) error {
-	switch {
-	case len(e) == 0:
-		return errors.New("a path has an empty element")
-	case len(e) > proto.MaxElement:
-		return fmt.Errorf("a path has an element of %d bytes, at most %d", len(e), proto.MaxElement)
-	case !utf8.Valid(e):
-		return fmt.Errorf("the path element %q is not UTF-8", e)
-	case string(e) == ".", string(e) == "..", bytes.IndexByte(e, '/') >= 0, bytes.IndexByte(e, 0) >= 0:
-		return fmt.Errorf("the path element %q is not a valid file name", e)
-	}
-	return nil
-}
-
-// checkName returns an error unless name is valid as the name of a manifest too.
-func checkName(name string) error {
-	if name == "" {
-		return errors.New("no name")
-	}
-	if err := checkElement([]byte(name)); err != nil {
-		return fmt.Errorf("name: %w", err)
-	}
-	if strings.IndexFunc(name, unicode.IsControl) >= 0 {
-		return fmt.Errorf("name %q has a control character", name)
-	}
-	return nil
-}
-
-// sortPaths sorts paths so that those below a path directly follow it.
-func sortPaths(paths []string) {
-	slices.SortFunc(paths, func(a, b string) int {
-		n := min(len(a), len(b))
-		for i := range n {
-			if a[i] == b[i] {
-				continue
+// add adds an entry after the directories that it is in.
+func (t *tree) add(e proto.Entry) error {
+	for i := range len(e.Path) {
+		if dir := e.Path[:i]; e.Path[i] == '/' && !t.dirs[dir] {
+			t.dirs[dir] = true
+			if err := t.append(proto.Entry{Path: dir, Kind: proto.Dir, Mode: dirMode, MTime: proto.NoMTime}); err != nil {
+				return err
 			}
-			if a[i] == '/' {
-				return -1
-			}
-			if b[i] == '/' {
-				return 1
-			}
-			return cmp.Compare(a[i], b[i])
 		}
-		return cmp.Compare(len(a), len(b))
-	})
+	}
+	return t.append(e)
+}
+
+func (t *tree) append(e proto.Entry) error {
+	if len(t.entries) == proto.MaxEntries {
+		return fmt.Errorf("more than %d files and directories", proto.MaxEntries)
+	}
+	if t.paths += len(e.Path); t.paths > proto.MaxManifest {
+		return fmt.Errorf("the paths of its files and directories have more than %d bytes", proto.MaxManifest)
+	}
+	t.entries = append(t.entries, e)
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 // Codec converts between manifests and encoded info dictionaries.
 type Codec struct{}
 
-// Build returns the bytes of [Build].
+// Build returns the info dictionary of [Build].
 func (Codec) Build(m *proto.Manifest, hashes []byte) ([]byte, error) {
 	t, err := Build(m, hashes)
 	if err != nil {
@@ -25,7 +25,7 @@ func (Codec) Build(m *proto.Manifest, hashes []byte) ([]byte, error) {
 	return t.Info, nil
 }
 
-// Check is [ParseInfo] and [Torrent.Match].
+// Check fails unless an info dictionary has the same files and pieces as a manifest.
 func (Codec) Check(m *proto.Manifest, info []byte) error {
 	t, err := ParseInfo(info)
 	if err != nil {
@@ -34,13 +34,13 @@ func (Codec) Check(m *proto.Manifest, info []byte) error {
 	return t.Match(m)
 }
 
-// Manifest is [ParseInfo] and [Torrent.Manifest].
+// Manifest returns the manifest of an info dictionary.
 func (Codec) Manifest(info []byte) (*proto.Manifest, error) {
 	t, err := ParseInfo(info)
 	if err != nil {
 		return nil, err
 	}
-	return t.Manifest()
+	return t.Manifest, nil
 }
 
 // infoDict is the encoding of an info dictionary. The encoder sorts the keys. It has
@@ -51,12 +51,6 @@ type infoDict struct {
 	Name        string      `bencode:"name"`
 	PieceLength int64       `bencode:"piece length"`
 	Pieces      []byte      `bencode:"pieces"`
-}
-
-type fileEntry struct {
-	Attr   string   `bencode:"attr,omitempty"`
-	Length int64    `bencode:"length"`
-	Path   []string `bencode:"path"`
 }
 
 // Build returns the info dictionary of a valid manifest with the concatenated SHA-1
@@ -71,16 +65,17 @@ func Build(m *proto.Manifest, hashes []byte) (*Torrent, error) {
 		return nil, fmt.Errorf("%d bytes of SHA-1 for %d pieces, want %d", len(hashes), m.Pieces(), want)
 	}
 	d := infoDict{Name: m.Name, PieceLength: int64(m.PieceLength), Pieces: hashes}
-	for _, f := range files(m) {
-		switch {
-		case !utf8.ValidString(f.Path):
-			return nil, fmt.Errorf("the name %q is not UTF-8, as names in a torrent must be: rename it", f.Path)
-		case f.Pad: // BEP 47 recommends this path
-			d.Files = append(d.Files, fileEntry{"p", f.Length, []string{".pad", strconv.FormatInt(f.Length, 10)}})
-		case f.Path == "":
-			d.Length = f.Length
+	for i := range m.Entries {
+		switch e := &m.Entries[i]; {
+		case e.Kind == proto.Pad: // BEP 47 recommends this path
+			d.Files = append(d.Files, fileEntry{Attr: "p", Length: &e.Size, Path: []string{".pad", strconv.FormatInt(e.Size, 10)}})
+		case e.Kind != proto.File:
+		case !utf8.ValidString(e.Path):
+			return nil, fmt.Errorf("the name %q is not UTF-8, as names in a torrent must be: rename it", e.Path)
+		case e.Path == "":
+			d.Length = e.Size
 		default:
-			d.Files = append(d.Files, fileEntry{"", f.Length, strings.Split(f.Path, "/")})
+			d.Files = append(d.Files, fileEntry{Length: &e.Size, Path: strings.Split(e.Path, "/")})
 		}
 	}
 	info, err := bencode.Marshal(d)
@@ -113,82 +108,4 @@ func Unsupported(m *proto.Manifest) (links, emptyDirs int) {
 		}
 	}
 	return links, emptyDirs
-}
-
-// Modes in a manifest from a torrent, which has none.
-const (
-	fileMode = 0o644
-	execMode = 0o755
-	dirMode  = 0o755
-)
-
-// Manifest returns the manifest of the torrent's content: the files in its order, each
-// directory before the first file in it, modes 0644 or 0755, no times, and the SHA-1
-// hashes of the pieces. It is [proto.Manifest.TorrentOnly]. Equal torrents give equal
-// manifests on every node. The manifest shares t's memory.
-//
-// It fails if the content is not valid in mob, such as for its piece length.
-func (t *Torrent) Manifest() (*proto.Manifest, error) {
-	if t.PieceLength < proto.MinPieceLength || t.PieceLength > proto.MaxPieceLength {
-		return nil, fmt.Errorf("torrent: its pieces have %d bytes, and mob supports %d (16 KiB) to %d (16 MiB)",
-			t.PieceLength, proto.MinPieceLength, proto.MaxPieceLength)
-	}
-	entries, err := t.entries()
-	if err != nil {
-		return nil, fmt.Errorf("torrent: %w", err)
-	}
-	m := &proto.Manifest{Name: t.Name, PieceLength: uint32(t.PieceLength), SHA1: t.PieceHashes, Entries: entries}
-	if err := m.Validate(); err != nil {
-		return nil, fmt.Errorf("torrent: %w", err)
-	}
-	return m, nil
-}
-
-// entries returns the files with their directories, and the padding. Each file of a torrent
-// may name thousands of directories, so the limits of a manifest apply as they are added.
-func (t *Torrent) entries() ([]proto.Entry, error) {
-	tree := tree{entries: make([]proto.Entry, 0, len(t.Files)), dirs: map[string]bool{}}
-	for _, f := range t.Files {
-		if f.Pad {
-			if err := tree.add(proto.Entry{Kind: proto.Pad, Size: f.Length}); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		for i := range len(f.Path) {
-			if dir := f.Path[:i]; f.Path[i] == '/' && !tree.dirs[dir] {
-				tree.dirs[dir] = true
-				err := tree.add(proto.Entry{Path: dir, Kind: proto.Dir, Mode: dirMode, MTime: proto.NoMTime})
-				if err != nil {
-					return nil, err
-				}
-			}
-		}
-		e := proto.Entry{Path: f.Path, Kind: proto.File, Size: f.Length, Mode: fileMode, MTime: proto.NoMTime}
-		if f.Exec {
-			e.Mode = execMode
-		}
-		if err := tree.add(e); err != nil {
-			return nil, err
-		}
-	}
-	return tree.entries, nil
-}
-
-// tree collects entries within the limits of a manifest.
-type tree struct {
-	entries []proto.Entry
-	dirs    map[string]bool // directories among the entries
-	paths   int             // bytes
-}
-
-func (t *tree) add(e proto.Entry) error {
-	if len(t.entries) == proto.MaxEntries {
-		return fmt.Errorf("more than %d files and directories", proto.MaxEntries)
-	}
-	if t.paths += len(e.Path); t.paths > proto.MaxManifest {
-		return fmt.Errorf("the paths of its files and directories have more than %d bytes", proto.MaxManifest)
-	}
-	t.entries = append(t.entries, e)
-	return nil
 }

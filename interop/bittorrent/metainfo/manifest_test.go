@@ -12,23 +12,30 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// infoOf is an info dictionary of these files.
-func infoOf(pieceLength int64, files ...File) string {
+// listed is a file of a test torrent.
+type listed struct {
+	path      string
+	length    int64
+	pad, exec bool
+}
+
+// infoOf returns an info dictionary of these files.
+func infoOf(pieceLength int64, files ...listed) string {
 	text, length := new(strings.Builder), int64(0)
 	text.WriteString("5:filesl")
 	for _, f := range files {
 		text.WriteString("d")
-		if f.Pad {
+		if f.pad {
 			text.WriteString("4:attr1:p")
-		} else if f.Exec {
+		} else if f.exec {
 			text.WriteString("4:attr2:xh")
 		}
-		fmt.Fprintf(text, "6:lengthi%de4:pathl", f.Length)
-		for e := range strings.SplitSeq(f.Path, "/") {
+		fmt.Fprintf(text, "6:lengthi%de4:pathl", f.length)
+		for e := range strings.SplitSeq(f.path, "/") {
 			text.WriteString(element(e))
 		}
 		text.WriteString("ee")
-		length += f.Length
+		length += f.length
 	}
 	var hashes []byte
 	for i := range (length + pieceLength - 1) / pieceLength {
@@ -41,9 +48,9 @@ func infoOf(pieceLength int64, files ...File) string {
 func TestManifest(t *testing.T) {
 	const piece = proto.MinPieceLength
 	in := infoOf(piece,
-		File{Path: "z/run", Length: 13, Exec: true}, File{Path: ".pad/16371", Length: piece - 13, Pad: true},
-		File{Path: "b", Length: piece}, File{Path: "a/d/deep", Length: 5}, File{Path: ".pad/16371", Length: 3, Pad: true},
-		File{Path: "z/empty"}, File{Path: "a/c", Length: 1}, File{Path: "a.b", Length: 1})
+		listed{path: "z/run", length: 13, exec: true}, listed{path: ".pad/16371", length: piece - 13, pad: true},
+		listed{path: "b", length: piece}, listed{path: "a/d/deep", length: 5}, listed{path: ".pad/16371", length: 3, pad: true},
+		listed{path: "z/empty"}, listed{path: "a/c", length: 1}, listed{path: "a.b", length: 1})
 	file := func(path string, size int64) proto.Entry {
 		return proto.Entry{Path: path, Kind: proto.File, Size: size, Mode: 0o644, MTime: proto.NoMTime}
 	}
@@ -64,7 +71,7 @@ func TestManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(m.Entries, want) || m.Name != "x" || m.PieceLength != piece || !m.TorrentOnly() ||
-		m.HashSHA1(2) != [20]byte(tor.PieceHashes[40:60]) {
+		m.HashSHA1(2) != sha1.Sum([]byte{2}) {
 		t.Errorf("got %+v", m)
 	}
 	if err := tor.Match(m); err != nil {
@@ -72,16 +79,16 @@ func TestManifest(t *testing.T) {
 	}
 	// A manifest of the same content with SHA-256 matches too, and so does a torrent
 	// built from it, whatever the paths of its padding.
-	m.SHA1, m.Hashes = nil, make([]byte, 32*m.Pieces())
-	again, err := Build(m, tor.PieceHashes)
+	m = &proto.Manifest{Name: m.Name, PieceLength: piece, Entries: slices.Clone(m.Entries), Hashes: make([]byte, 32*m.Pieces())}
+	again, err := Build(m, tor.Manifest.SHA1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := again.Match(m); err != nil {
 		t.Error(err)
 	}
-	if f := again.Files[1]; f.Path != ".pad/16371" || !f.Pad {
-		t.Errorf("padding is %+v", f)
+	if !strings.Contains(string(again.Info), "d4:attr1:p6:lengthi16371e4:pathl4:.pad5:16371ee") {
+		t.Errorf("padding in %q", again.Info)
 	}
 	m.Entries[2].Size, m.Entries[3].Size = m.Entries[2].Size-1, m.Entries[3].Size+1
 	if err := tor.Match(m); err == nil {
@@ -103,12 +110,12 @@ func TestManifestOfFile(t *testing.T) {
 }
 
 func TestManifestErrors(t *testing.T) {
-	deep := File{Path: strings.Repeat("d/", 2000) + "f", Length: 1}
+	deep := listed{path: strings.Repeat("d/", 2000) + "f", length: 1}
 	for _, tt := range []struct{ name, in, want string }{
-		{"large pieces", infoOf(32<<20, File{Path: "a", Length: 1}),
+		{"large pieces", infoOf(32<<20, listed{path: "a", length: 1}),
 			"pieces have 33554432 bytes, and mob supports 16384 (16 KiB) to 16777216 (16 MiB)"},
-		{"only padding", infoOf(16<<10, File{Path: "p", Length: 5, Pad: true}), "must be a file"},
-		{"empty dictionary", "de", "neither a length"},
+		{"only padding", infoOf(16<<10, listed{path: "p", length: 5, pad: true}), "must be a file"},
+		{"empty dictionary", "de", "want either a length or a list"},
 	} {
 		if _, err := (Codec{}).Manifest([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
@@ -123,9 +130,9 @@ func TestManifestErrors(t *testing.T) {
 // dictionary could contain ten million of them. It is rejected before they are made.
 func TestManifestLimits(t *testing.T) {
 	nested := func(files, levels int) string {
-		all := make([]File, files)
+		all := make([]listed, files)
 		for i := range all {
-			all[i] = File{Path: fmt.Sprintf("%05d/", i) + strings.Repeat("d/", levels) + "f", Length: 1}
+			all[i] = listed{path: fmt.Sprintf("%05d/", i) + strings.Repeat("d/", levels) + "f", length: 1}
 		}
 		return infoOf(16<<10, all...)
 	}
@@ -147,7 +154,7 @@ func TestManifestLimits(t *testing.T) {
 }
 
 func FuzzManifest(f *testing.F) {
-	f.Add([]byte(infoOf(16<<10, File{Path: "a/b/c", Length: 5}, File{Path: "p", Length: 3, Pad: true}, File{Path: "a/d"})))
+	f.Add([]byte(infoOf(16<<10, listed{path: "a/b/c", length: 5}, listed{path: "p", length: 3, pad: true}, listed{path: "a/d"})))
 	f.Add([]byte(info("6:lengthi9e", oneName, oneSize, onePiece)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := Codec{}.Manifest(b)

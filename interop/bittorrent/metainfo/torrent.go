@@ -1,9 +1,7 @@
 package metainfo
 
 import (
-	"fmt"
-
-	"github.com/anacrolix/torrent/types/infohash"
+	"errors"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -15,75 +13,29 @@ const (
 	// MaxFile bounds a torrent file, in bytes. It may also contain the hash trees of
 	// BitTorrent v2, which are skipped.
 	MaxFile = 2 * MaxInfo
-	// minPieceLength and maxPieceLength bound the piece length, in bytes. The bounds
-	// of a manifest are narrower.
-	minPieceLength = 16 << 10
-	maxPieceLength = 256 << 20
 )
 
-// Torrent is a valid info dictionary and its decoded fields. It must not be changed, so
-// any number of goroutines may read it.
+// Torrent is a valid info dictionary. It must not be changed, so any number of goroutines may read it.
 type Torrent struct {
 	// Info is the encoded info dictionary, as its author made it.
 	Info []byte
 	// Hash is the info-hash: the SHA-1 of Info.
-	Hash infohash.T
-	// Name is the name of the file or directory, one path element.
-	Name string
-	// PieceLength and Length are in bytes. Length includes padding.
-	PieceLength int64
-	Pieces      int
-	Length      int64
-	// Single is true if the content is one file, false if it is a directory.
-	Single bool
+	Hash proto.InfoHash
 	// Private is true if peers may come from the torrent's trackers only (BEP 27).
 	Private bool
-	// Files are in the order of the content. A single file has no path.
-	Files []File
-	// PieceHashes is the concatenated SHA-1 hashes of the pieces, a part of Info.
-	PieceHashes []byte
+	// Manifest is the manifest of the content: the files in the order of the torrent, each directory
+	// before the first file in it, modes 0644 or 0755, no times, and the SHA-1 hashes of the
+	// pieces. It is [proto.Manifest.TorrentOnly]. Equal torrents have equal manifests on every node.
+	Manifest *proto.Manifest
 }
 
-// File is a file of a torrent.
-type File struct {
-	// Path is relative to the torrent's directory, with slashes.
-	Path string
-	// Length is in bytes.
-	Length int64
-	// Pad is true for padding, zeros that align the next file (BEP 47).
-	Pad bool
-	// Exec is true for an executable file (BEP 47).
-	Exec bool
-}
-
-// Match returns an error if t and m differ in their pieces, files or order of files. It
-// does not compare hashes, which are of different kinds.
+// Match returns an error if the torrent and m differ in their pieces, files or order of files. It
+// does not compare names of the content, and hashes, which are of different kinds.
 func (t *Torrent) Match(m *proto.Manifest) error {
-	if t.PieceLength != int64(m.PieceLength) || t.Length != m.Length() {
-		return fmt.Errorf("torrent: %d bytes in pieces of %d, but the manifest has %d in pieces of %d",
-			t.Length, t.PieceLength, m.Length(), m.PieceLength)
-	}
-	files := files(m)
-	if len(files) != len(t.Files) {
-		return fmt.Errorf("torrent: %d files, but the manifest has %d", len(t.Files), len(files))
-	}
-	for i, f := range files {
-		// A manifest has no path of padding.
-		if g := t.Files[i]; f.Length != g.Length || f.Pad != g.Pad || !f.Pad && f.Path != g.Path {
-			return fmt.Errorf("torrent: file %q of %d bytes, but the manifest has %q of %d",
-				t.Files[i].Path, t.Files[i].Length, f.Path, f.Length)
-		}
+	named := *m
+	named.Name = t.Manifest.Name
+	if !t.Manifest.SameFiles(&named) {
+		return errors.New("torrent: the files or the piece length differ from the manifest")
 	}
 	return nil
-}
-
-// files returns the files and the padding of a manifest.
-func files(m *proto.Manifest) []File {
-	var out []File
-	for i := range m.Entries {
-		if e := &m.Entries[i]; e.Kind == proto.File || e.Kind == proto.Pad {
-			out = append(out, File{Path: e.Path, Length: e.Size, Pad: e.Kind == proto.Pad})
-		}
-	}
-	return out
 }

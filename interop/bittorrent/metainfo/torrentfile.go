@@ -1,7 +1,6 @@
 package metainfo
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -32,122 +31,75 @@ func Parse(b []byte) (*Metainfo, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("torrent file of %d bytes, at most %d", len(b), MaxFile)
 	}
-	p := fileParser{reader: reader{all: b}, m: new(Metainfo)}
-	err := p.dict(p.key)
-	if err == nil && p.info == nil {
+	d, _, err := readDict(b)
+	if err == nil && d["info"] == nil {
 		err = errors.New("no info dictionary")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("torrent file: %w", err)
 	}
-	m := p.m
-	if len(m.Trackers) == 0 && p.announce != "" {
-		m.Trackers = [][]string{{p.announce}}
-	}
-	if m.Torrent, err = ParseInfo(bytes.Clone(p.info)); err != nil {
+	t, err := ParseInfo(d["info"])
+	if err != nil {
 		return nil, err
+	}
+	m := &Metainfo{
+		Torrent: t, Trackers: tiers(d["announce-list"]),
+		Comment: d.text("comment"), CreatedBy: d.text("created by"), Created: timeOf(d["creation date"]),
+	}
+	if announce := urls(d["announce"]); len(m.Trackers) == 0 && len(announce) > 0 {
+		m.Trackers = [][]string{announce[:1]}
 	}
 	return m, nil
 }
 
-// fileParser decodes a torrent file.
-type fileParser struct {
-	reader
-	m        *Metainfo
-	announce string
-	info     []byte
-	trackers int // in m.Trackers
-}
-
-// key decodes the value of a key.
-func (p *fileParser) key(key string) (err error) {
-	begin := p.at
-	switch key {
-	case "announce":
-		return p.urls(func(url string) {
-			if p.announce == "" {
-				p.announce = url
-			}
-		})
-	case "announce-list":
-		return p.tiers()
-	case "comment":
-		return p.string(&p.m.Comment)
-	case "created by":
-		return p.string(&p.m.CreatedBy)
-	case "creation date":
-		p.m.Created, err = p.time()
-		return err
-	case "info":
-		if err = p.skip(); err == nil {
-			p.info = p.all[begin:p.at]
+// tiers decodes an announce-list: a list of tiers, each a list of URLs. A tier, or the
+// whole announce-list, may also be a single URL.
+func tiers(list bencode.Bytes) (all [][]string) {
+	var values []bencode.Bytes
+	if bencode.Unmarshal(list, &values) != nil {
+		values = []bencode.Bytes{list}
+	}
+	left := proto.MaxLinkAddrs
+	for _, v := range values {
+		tier := urls(v)
+		if tier = tier[:min(len(tier), left)]; len(tier) > 0 {
+			all = append(all, tier)
+			left -= len(tier)
 		}
-		return err
 	}
-	return p.skip()
+	return all
 }
 
-func (p *fileParser) string(to *string) error {
-	b, err := p.optional()
-	*to = string(b)
-	return err
+// urls returns the non-empty strings in a value.
+func urls(value bencode.Bytes) (all []string) {
+	var values []bencode.Bytes
+	if bencode.Unmarshal(value, &values) == nil {
+		for _, v := range values {
+			all = append(all, urls(v)...)
+		}
+		return all
+	}
+	if url := strings.TrimSpace(textOf(value)); url != "" {
+		all = append(all, url)
+	}
+	return all
 }
 
-// time decodes seconds since 1970, which some programs write as a string. It returns the zero
+// timeOf decodes seconds since 1970, which some programs write as a string. It returns the zero
 // time unless the year is 1970 to 9999.
-func (p *fileParser) time() (t time.Time, err error) {
-	begin := p.at
-	if err := p.skip(); err != nil {
-		return t, err
-	}
-	text := string(p.all[begin:p.at])
-	if _, digits, ok := strings.Cut(text, ":"); ok {
-		text = digits
-	} else {
-		text = strings.Trim(text, "ie")
+func timeOf(value bencode.Bytes) (t time.Time) {
+	text := textOf(value)
+	if text == "" {
+		text = strings.Trim(string(value), "ie")
 	}
 	if at, err := strconv.ParseInt(text, 10, 64); err == nil && at > 0 && at <= lastSecond {
 		t = time.Unix(at, 0).UTC()
 	}
-	return t, nil
+	return t
 }
 
 // lastSecond ends the year 9999, the last of RFC 3339.
 const lastSecond = 253402300799
-
-// tiers decodes an announce-list: a list of tiers, each a list of URLs. A tier, or the
-// whole announce-list, may also be a single URL.
-func (p *fileParser) tiers() error {
-	tier := func() error {
-		var tier []string
-		err := p.urls(func(url string) {
-			if p.trackers < proto.MaxLinkAddrs {
-				p.trackers++
-				tier = append(tier, url)
-			}
-		})
-		if len(tier) > 0 {
-			p.m.Trackers = append(p.m.Trackers, tier)
-		}
-		return err
-	}
-	if p.next() == 'l' {
-		return p.list(tier)
-	}
-	return tier()
-}
-
-// urls calls each for every non-empty string in a value.
-func (p *fileParser) urls(each func(url string)) error {
-	if p.next() == 'l' {
-		return p.list(func() error { return p.urls(each) })
-	}
-	b, err := p.optional()
-	if url := strings.TrimSpace(string(b)); err == nil && url != "" {
-		each(url)
-	}
-	return err
-}
 
 // Encode encodes the torrent file. Equal values give equal bytes.
 func (m *Metainfo) Encode() ([]byte, error) {
