@@ -118,7 +118,22 @@ func (d *Disk) openTree(at *place) error {
 	if err := d.tree.open(at); err != nil {
 		return errors.Join(err, d.journal.Close())
 	}
+	if !at.made {
+		return nil
+	}
+	if err := d.recordRoot(true); err != nil {
+		return errors.Join(err, d.Close())
+	}
 	return nil
+}
+
+// recordRoot records the content's directory.
+func (d *Disk) recordRoot(made bool) error {
+	info, err := d.tree.lstat(".")
+	if err != nil {
+		return d.tree.withPath(".", err)
+	}
+	return d.journal.SetFile(len(d.m.Entries), journal.File{Made: made, Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}})
 }
 
 // checkThere returns [ErrGone] if none of the content's files is there.
@@ -313,24 +328,22 @@ func (d *Disk) TakeOver() error { return opening{Disk: d}.takeOverAll() }
 // foundEntries records what is at the destination of a new transfer, other than files with bytes, as the user's.
 func (d opening) foundEntries() error {
 	if !d.tree.single() {
-		info, err := d.tree.lstat(".")
-		if err != nil {
-			return d.tree.withPath(".", err)
-		}
-		err = d.journal.SetFile(len(d.m.Entries), journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}})
-		if err != nil {
+		if err := d.recordRoot(false); err != nil {
 			return err
 		}
+	}
+	if !d.takeOver {
+		return nil
 	}
 	return d.takeOverAll()
 }
 
-// takeOverAll is TakeOver, in a new transfer for the entries without bytes and the directories only.
+// takeOverAll is TakeOver, in a new transfer for the entries without bytes only.
 func (d opening) takeOverAll() error {
 	t := d.tree
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
-		if e.Kind == proto.Pad || d.fresh && (e.Size > 0 || !d.takeOver && e.Kind != proto.Dir) || !d.fresh && e.Kind == proto.Dir {
+		if e.Kind != proto.File && e.Kind != proto.Symlink || d.fresh && e.Size > 0 {
 			continue
 		}
 		info, err := t.lstat(t.name(i))

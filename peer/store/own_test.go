@@ -151,3 +151,36 @@ func TestEmptyFileWritten(t *testing.T) {
 		p.ok(d.Close())
 	}
 }
+
+// TestForeignDirectories creates empty directories at names of the content during the transfer. They stay when the content
+// is removed, and directories that the transfer created do not.
+func TestForeignDirectories(t *testing.T) {
+	for _, adopt := range []bool{false, true} {
+		p := removable(t)
+		var d *store.Disk
+		if adopt {
+			p.ok(os.Mkdir(p.root, 0o755))
+			d = p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+		} else {
+			d = p.create()
+		}
+		p.ok(os.MkdirAll(p.path("a"), 0o755))
+		p.ok(os.Mkdir(p.path("c"), 0o755))
+		p.putAll(d)
+		p.ok(d.Finish())
+		p.ok(d.Close())
+		const found = ": not created by this transfer"
+		left := []string{"a" + found, "c" + found}
+		p.remove(left...)
+		p.exists("a", "c")
+		p.gone(p.path("a/in"))
+		p.ok(os.Remove(p.path("a")))
+		p.ok(os.Remove(p.path("c")))
+		if adopt {
+			p.remove("." + found)
+		} else {
+			p.remove()
+			p.gone(p.root)
+		}
+	}
+}

@@ -18,6 +18,7 @@ type place struct {
 	err    error    // why parent is nil
 	in     directory
 	name   string // of the content in that directory
+	made   bool   // the content's directory was created, see create
 }
 
 // directory is the parent of a place, or the whole file system.
@@ -78,6 +79,7 @@ func (p *place) create(m *proto.Manifest) (err error) {
 	}
 	if !isSingle(m) {
 		err = p.withPath(p.in.Mkdir(p.name, mode))
+		p.made = err == nil
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return cannotCreate(p.path, err)

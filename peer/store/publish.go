@@ -198,7 +198,7 @@ func (d publisher) startSettle(file int) (ok bool) {
 }
 
 func (d publisher) publish() error {
-	if err := d.tree.createDirs(); err != nil {
+	if err := d.createDirs(); err != nil {
 		return err
 	}
 	look := looker{t: d.tree}
@@ -334,7 +334,7 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	}
 	defer t.closeFile(f)
 	if f.created {
-		err = d.madeEntry(entry, f.info)
+		err = writer{d.Disk}.madeEntry(entry, f.info)
 	} else if f.info.Size() > 0 {
 		err = f.Truncate(0)
 	}
@@ -349,16 +349,6 @@ func (d publisher) entry(entry int) journal.File {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.journal.File(entry)
-}
-
-// madeEntry records that the store created what info describes.
-func (d publisher) madeEntry(entry int, info fs.FileInfo) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	was := d.journal.File(entry)
-	is := journal.File{Made: was.Made || was.Inode == 0}
-	is.Inode = vfs.StatOf(info).Inode
-	return d.journal.SetFile(entry, is)
 }
 
 // finishEmpty records that an empty file is published, and its state unless another program changed or replaced it.
@@ -400,11 +390,12 @@ func (d publisher) createLink(entry int) error {
 	if info, err = t.root.Lstat(name); err != nil {
 		return t.withPath(name, err)
 	}
-	return d.madeEntry(entry, info)
+	return writer{d.Disk}.madeEntry(entry, info)
 }
 
 // createDirs creates all directories, or makes those that exist writable until finishDirs.
-func (t *tree) createDirs() error {
+func (d publisher) createDirs() error {
+	t := d.tree
 	if t.m.Root != nil {
 		t.makeRootWritable()
 	}
@@ -413,7 +404,7 @@ func (t *tree) createDirs() error {
 			continue
 		}
 		name := t.name(i)
-		err := t.root.Mkdir(name, transferDirMode)
+		err := writer{d.Disk}.mkdir(name, i)
 		if err == nil {
 			continue
 		}

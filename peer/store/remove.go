@@ -137,7 +137,7 @@ func (r *remover) removeAll() error {
 	if err != nil {
 		return t.withPath(".", err)
 	}
-	if r.wasThere(len(t.m.Entries), info) {
+	if !r.made(len(t.m.Entries), info) {
 		r.keep(".", leftFound)
 		return nil
 	}
@@ -176,7 +176,7 @@ func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
 	if why, err = r.emptied(name); err != nil {
 		return err
 	}
-	if why == "" && r.wasThere(entry, info) {
+	if why == "" && !r.made(entry, info) {
 		why = leftFound
 	}
 	if why == "" {
@@ -237,10 +237,14 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 	return ""
 }
 
-// wasThere reports whether a directory is older than the transfer. The root goes by the number of entries.
-func (r *remover) wasThere(entry int, info fs.FileInfo) bool {
+// made reports whether the transfer created a directory. The root goes by the number of entries. In a journal without a
+// record of the root, of an earlier version, a directory without a record was created by the transfer.
+func (r *remover) made(entry int, info fs.FileInfo) bool {
 	f := r.journal.File(entry)
-	return f.Inode != 0 && !f.Made && f.Inode == vfs.StatOf(info).Inode
+	if f.Inode == 0 {
+		return r.journal.File(len(r.m.Entries)).Inode == 0
+	}
+	return f.Made && f.Inode == vfs.StatOf(info).Inode
 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.

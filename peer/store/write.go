@@ -12,6 +12,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -200,10 +201,10 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 			return w, err
 		}
 	}
-	f, err := t.create(name)
+	f, err := d.create(name)
 	if errors.Is(err, fs.ErrPermission) {
 		t.makeDirsWritable(name)
-		f, err = t.create(name)
+		f, err = d.create(name)
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return w, d.existsError(name)
@@ -396,15 +397,51 @@ func (t *tree) copyFile(to, from string) error {
 }
 
 // create creates a file and the directories above it.
-func (t *tree) create(name string) (vfs.File, error) {
-	f, err := t.root.OpenFile(name, createFlags, transferFileMode)
-	if !errors.Is(err, fs.ErrNotExist) {
+func (d writer) create(name string) (vfs.File, error) {
+	f, err := d.tree.root.OpenFile(name, createFlags, transferFileMode)
+	if dir := filepath.Dir(name); dir == "." || !errors.Is(err, fs.ErrNotExist) {
 		return f, err
-	}
-	if err := t.root.MkdirAll(filepath.Dir(name), transferDirMode); err != nil {
+	} else if err := d.makeDir(dir); err != nil {
 		return nil, err
 	}
-	return t.root.OpenFile(name, createFlags, transferFileMode)
+	return d.tree.root.OpenFile(name, createFlags, transferFileMode)
+}
+
+// makeDir creates a directory, and the directories above it, if they do not exist.
+func (d writer) makeDir(name string) error {
+	entry := d.tree.names.dirEntry(d.m, name)
+	err := d.mkdir(name, entry)
+	if up := filepath.Dir(name); up != "." && errors.Is(err, fs.ErrNotExist) {
+		if err = d.makeDir(up); err == nil {
+			err = d.mkdir(name, entry)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// mkdir creates a directory of the content, and records that.
+func (d writer) mkdir(name string, entry int) error {
+	if err := d.tree.root.Mkdir(name, transferDirMode); err != nil {
+		return err
+	}
+	info, err := d.tree.lstat(name)
+	if err != nil {
+		return d.tree.withPath(name, err)
+	}
+	return d.madeEntry(entry, info)
+}
+
+// madeEntry records that the store created what info describes.
+func (d writer) madeEntry(entry int, info fs.FileInfo) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.journal.File(entry)
+	is := journal.File{Made: was.Made || was.Inode == 0}
+	is.Inode = vfs.StatOf(info).Inode
+	return d.journal.SetFile(entry, is)
 }
 
 // makeWritable makes the file of an entry, if it has no other name, and the directories above it writable:
@@ -468,6 +505,21 @@ func (t *tree) openTop() error {
 	t.names.top = top
 	t.names.onDevice(info)
 	return nil
+}
+
+// dirEntry returns the number of the entry of a directory.
+func (n *names) dirEntry(m *proto.Manifest, name string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.dirs == nil {
+		n.dirs = make(map[string]int)
+		for i := range m.Entries {
+			if m.Entries[i].Kind == proto.Dir {
+				n.dirs[m.Entries[i].Path] = i
+			}
+		}
+	}
+	return n.dirs[filepath.ToSlash(name)]
 }
 
 // note records that the next flush has to cover a name, and the names of the directories above it.

@@ -340,21 +340,6 @@ func (r *asRoot) Mkdir(name string, perm fs.FileMode) error {
 	return r.at(name, mayWrite, func(at string) error { return os.Mkdir(at, perm) })
 }
 
-// MkdirAll implements [Root].
-func (r *asRoot) MkdirAll(name string, perm fs.FileMode) error {
-	if name == "." {
-		return nil
-	}
-	if err := r.MkdirAll(filepath.Dir(name), perm); err != nil {
-		return err
-	}
-	err := r.Mkdir(name, perm)
-	if info, statErr := r.Lstat(name); errors.Is(err, fs.ErrExist) && statErr == nil && info.IsDir() {
-		return nil
-	}
-	return err
-}
-
 // adjust calls f with a path to what has a name, which the process's or this user owns: only an owner
 // sets modes and times.
 func (r *asRoot) adjust(name string, f func(path string) error) error {

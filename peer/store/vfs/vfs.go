@@ -38,7 +38,6 @@ type Root interface {
 	LstatAll(names []string) []fs.FileInfo
 	Readlink(name string) (string, error)
 	Mkdir(name string, perm fs.FileMode) error
-	MkdirAll(name string, perm fs.FileMode) error
 	Chmod(name string, mode fs.FileMode) error
 	Chtimes(name string, atime, mtime time.Time) error
 	Symlink(target, name string) error
