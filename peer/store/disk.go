@@ -261,14 +261,27 @@ func (d *Disk) Forget(piece int) error {
 	// Before the lock, which another goroutine may hold while it writes to the
 	// journal.
 	d.verified.clear(piece)
-	if forgotten, err := d.recordForget(piece, d.missingFiles(piece)); !forgotten || err != nil {
+	missing := d.missingFiles(piece)
+	forgotten, err := d.recordForget(piece, missing)
+	for _, file := range missing {
+		d.tree.files.dropFile(d, file)
+	}
+	if forgotten && err == nil {
+		if err = d.journal.Sync(); err != nil {
+			d.fail(err)
+		}
+	}
+	if err != nil {
 		return err
 	}
-	err := d.journal.Sync()
-	if err != nil {
-		d.fail(err)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	// Only now may a complete file be written to.
+	if !d.journal.Seed() && !d.verified.has(piece) {
+		d.stage.Store(filling)
 	}
-	return err
+	d.reopen(piece)
+	return nil
 }
 
 // missingFiles returns the files of a piece that are not there.
@@ -288,11 +301,6 @@ func (d *Disk) missingFiles(piece int) (missing []int) {
 // recordForget records that a piece is missing, unless it already is or files of it are
 // missing.
 func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error) {
-	defer func() {
-		for _, file := range missing {
-			d.tree.files.dropFile(d, file)
-		}
-	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.check(piece); err != nil {
@@ -304,16 +312,10 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 		d.files.happened(file, file+1, fileMissing)
 	}
 	d.unload(missing)
-	if len(missing) == 0 && d.journal.State(piece) != journal.Missing {
-		forgotten, err = true, d.demote(piece)
+	if len(missing) > 0 || d.journal.State(piece) == journal.Missing {
+		return false, nil
 	}
-	if err == nil {
-		if !d.journal.Seed() {
-			d.stage.Store(filling)
-		}
-		d.reopen(piece)
-	}
-	return forgotten, err
+	return true, d.demote(piece)
 }
 
 // demote makes a piece missing. The caller holds the lock.

@@ -398,3 +398,25 @@ func TestAdoptLooksOnce(t *testing.T) {
 		t.Errorf("%d calls for 3 files, %d for 33", few, many)
 	}
 }
+
+// TestForgetBeforeWrites checks that a piece of complete content is not written to before the disk has the record that it is
+// missing.
+func TestForgetBeforeWrites(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.start())
+	p.ok(p.put(999))
+	p.ok(p.open.Finish())
+	var early error
+	p.fs.SetPlan(&faultPlan{
+		Times: 1, Only: func(call, name string) bool { return call == "sync" && name == faultDir+"/journal" },
+		Do: func() { _, early = p.open.WriteAt(p.Piece(0), 0) },
+	})
+	p.ok(p.open.Forget(0))
+	p.fs.SetPlan(nil)
+	if !errors.Is(early, store.ErrReadOnly) {
+		t.Errorf("a write before the sync of the journal: %v", early)
+	}
+	p.ok(p.put(1))
+	p.ok(p.open.Finish())
+	p.ok(p.end())
+}
