@@ -97,7 +97,7 @@ func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
 			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()
-			return (*nodeNetwork)(n).OpenStream(ctx, info, kind)
+			return transport.OpenStream(ctx, n.host, info, kind)
 		},
 	}
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
-	libswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/swarm"
@@ -17,50 +15,6 @@ import (
 
 // dialTimeout bounds a dial, handshakes included.
 const dialTimeout = 8 * time.Second
-
-// nodeNetwork implements [swarm.Network].
-type nodeNetwork Node
-
-// OpenStream implements [swarm.Network]. It ignores libp2p's backoff after a failed dial, since
-// swarms have their own.
-func (n *nodeNetwork) OpenStream(ctx context.Context, to libpeer.AddrInfo, id protocol.ID) (network.Stream, error) {
-	if sw, ok := n.host.Network().(*libswarm.Swarm); ok {
-		sw.Backoff().Clear(to.ID)
-	}
-	if err := n.host.Connect(ctx, to); err != nil {
-		return nil, err
-	}
-	return n.host.NewStream(ctx, to.ID, id)
-}
-
-// CloseOld implements [swarm.Network]. TCP would send again what was lost after ever longer times.
-func (n *nodeNetwork) CloseOld(id libpeer.ID, before time.Time) {
-	if n.host.ConnManager().IsProtected(id, "") {
-		return
-	}
-	for _, c := range n.host.Network().ConnsToPeer(id) {
-		if c.Stat().Opened.Before(before) {
-			_ = c.Close()
-		}
-	}
-}
-
-// DialBulk implements [swarm.Network].
-func (n *nodeNetwork) DialBulk(ctx context.Context, to libpeer.ID, at ma.Multiaddr) (*transport.Conn, error) {
-	return n.bulk.Dial(ctx, to, at)
-}
-
-// KnownAddrs implements [swarm.Network].
-func (n *nodeNetwork) KnownAddrs(id libpeer.ID) []ma.Multiaddr { return n.host.Peerstore().Addrs(id) }
-
-// Protect implements [swarm.Network].
-func (n *nodeNetwork) Protect(id libpeer.ID, tag string) { n.host.ConnManager().Protect(id, tag) }
-
-// Unprotect implements [swarm.Network].
-func (n *nodeNetwork) Unprotect(id libpeer.ID, tag string) { n.host.ConnManager().Unprotect(id, tag) }
-
-// Addrs implements [swarm.Network].
-func (n *nodeNetwork) Addrs() [][]byte { return (*Node)(n).addrBytes() }
 
 // acceptControl hands an incoming control stream to the swarm that its Hello names.
 func (n *Node) acceptControl(stream network.Stream) {

@@ -72,12 +72,12 @@ func (c *nodePeer) remoteIP() netip.Addr { return reach.IP(c.stream.Conn().Remot
 // protect keeps the connection of a session's peer, until unprotect.
 func (s *Swarm) protect(c *session) {
 	if n, ok := c.conn.(*nodePeer); ok {
-		s.cfg.Network.Protect(n.peer, s.tag)
+		s.cfg.Host.ConnManager().Protect(n.peer, s.tag)
 	}
 }
 
 func (s *Swarm) unprotect(c *session) {
 	if n, ok := c.conn.(*nodePeer); ok {
-		s.cfg.Network.Unprotect(n.peer, s.tag)
+		s.cfg.Host.ConnManager().Unprotect(n.peer, s.tag)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
@@ -22,13 +24,24 @@ type door struct {
 	protected map[libpeer.ID]bool
 }
 
-type doorNetwork struct {
-	Network
+type doorHost struct {
+	host.Host
+	conns doorConns
+}
+
+func (h doorHost) ConnManager() connmgr.ConnManager { return h.conns }
+
+type doorConns struct {
+	connmgr.ConnManager
 	*door
 }
 
-func (d doorNetwork) Protect(id libpeer.ID, _ string)   { d.protected[id] = true }
-func (d doorNetwork) Unprotect(id libpeer.ID, _ string) { delete(d.protected, id) }
+func (d doorConns) Protect(id libpeer.ID, _ string) { d.protected[id] = true }
+
+func (d doorConns) Unprotect(id libpeer.ID, _ string) bool {
+	delete(d.protected, id)
+	return false
+}
 
 type doorStrategy struct{ mob.Strategy }
 
@@ -42,7 +55,7 @@ func newDoor() *door {
 	d := &door{Swarm: &Swarm{self: "self"}, protected: map[libpeer.ID]bool{}}
 	d.loopState = loopState{addrs: newAddressBook(), admission: newAdmission(), strategy: doorStrategy{}}
 	d.connections.sessions = map[proto.PeerID]*session{}
-	d.cfg.Network = doorNetwork{door: d}
+	d.cfg.Host = doorHost{conns: doorConns{door: d}}
 	return d
 }
 

@@ -27,7 +27,7 @@ const (
 // replies. first are members that are known at the start.
 func (s *Swarm) announce(first []proto.Member) {
 	if first != nil {
-		s.post(learned{unnamed(first)})
+		s.post(func() { s.onMembers(unnamed(first)) })
 	}
 	if s.cfg.Finder == nil {
 		return
@@ -37,11 +37,11 @@ func (s *Swarm) announce(first []proto.Member) {
 	for {
 		pause := retry
 		a, told := s.announcement(false)
-		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Keys(), a)
+		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Link.Keys(), a)
 		if err == nil {
 			told()
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
-			s.post(learned{unnamed(h.Members)})
+			s.post(func() { s.onMembers(unnamed(h.Members)) })
 			s.findHosts()
 			if s.sessionCount() == 0 {
 				pause = min(pause, announceLonely)
@@ -62,7 +62,7 @@ func (s *Swarm) announce(first []proto.Member) {
 		case <-s.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
 			a, _ := s.announcement(true)
-			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Keys(), a)
+			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Link.Keys(), a)
 			cancel()
 			return
 		}
@@ -74,7 +74,7 @@ func (s *Swarm) announcement(leaving bool) (_ proto.Announce, told func()) {
 	measured, told := s.measured()
 	return proto.Announce{
 		Cluster: s.cfg.Cluster,
-		Addrs:   s.cfg.Network.Addrs(),
+		Addrs:   s.cfg.Addrs(),
 		Have:    uint32(s.st.Count()),
 		Total:   uint32(s.m.Pieces()),
 		Leaving: leaving,
@@ -111,7 +111,7 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 		for _, info := range peers {
 			c, err := s.connect(info)
 			if err == nil {
-				s.post(joined{c})
+				s.join(c)
 				continue
 			}
 			s.noteRejection(err)

@@ -63,7 +63,7 @@ func (c *nodePeer) openDirect() (*transport.Conn, error) {
 	for _, at := range c.directAddrs() {
 		var ch *transport.Conn
 		ctx, cancel := context.WithTimeout(c.ctx, directTimeout)
-		ch, err = c.swarm.cfg.Network.DialBulk(ctx, c.peer, at)
+		ch, err = c.swarm.cfg.Bulk.Dial(ctx, c.peer, at)
 		if err == nil {
 			err = c.greet(ch)
 		}
@@ -86,7 +86,7 @@ func (c *nodePeer) directAddrs() []ma.Multiaddr {
 	if len(advertised) > 0 {
 		return advertised
 	}
-	known := c.swarm.cfg.Network.KnownAddrs(c.peer)
+	known := c.swarm.cfg.Host.Peerstore().Addrs(c.peer)
 	return known[:min(len(known), maxAddrs)]
 }
 
@@ -94,7 +94,7 @@ func (c *nodePeer) directAddrs() []ma.Multiaddr {
 // the session.
 func (c *nodePeer) openStream() (Channel, error) {
 	ctx := network.WithNoDial(c.ctx, "the control stream has ended")
-	ch, err := c.swarm.cfg.Network.OpenStream(ctx, libpeer.AddrInfo{ID: c.peer}, proto.BulkProtocol)
+	ch, err := transport.OpenStream(ctx, c.swarm.cfg.Host, libpeer.AddrInfo{ID: c.peer}, proto.BulkProtocol)
 	if err != nil {
 		return nil, err
 	}

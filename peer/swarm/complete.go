@@ -32,12 +32,11 @@ func (w *completeNodes) note(st mob.Status) {
 // visitEvery is the time between two visits to members without a session.
 const visitEvery = 5 * time.Second
 
-// visit asks for visits.
-type visit struct{}
+// Visit opens sessions with all members that trackers named and the strategy did not choose, so that
+// [Status.WholeNodes] counts the complete ones. It does not wait for them.
+func (s *Swarm) Visit() { s.post(s.visit) }
 
-// apply opens sessions with members that a tracker named, and that the strategy did not choose, to
-// learn whether they are complete.
-func (visit) apply(s *Swarm) {
+func (s *Swarm) visit() {
 	if time.Since(s.completeNodes.visited) < visitEvery {
 		return
 	}
@@ -48,7 +47,3 @@ func (visit) apply(s *Swarm) {
 		}
 	}
 }
-
-// Visit opens sessions with all members that trackers named, so that [Status.WholeNodes] counts the
-// complete ones. It does not wait for them.
-func (s *Swarm) Visit() { s.post(visit{}) }

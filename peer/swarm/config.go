@@ -1,16 +1,11 @@
 package swarm
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
-	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/network"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
-	ma "github.com/multiformats/go-multiaddr"
+	"github.com/libp2p/go-libp2p/core/host"
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/plan"
@@ -28,19 +23,19 @@ type Config struct {
 	Key     crypto.PrivKey
 	// Link is the link of the swarm. It has the coding, and names peers.
 	Link *proto.Link
-	// Plan is the plan that the swarm follows, nil if it follows none, and Host the name of the
-	// node's host, which is used with a plan only.
+	// Plan is the plan that the swarm follows, nil if it follows none, and Name the name of the
+	// node's machine, which is used with a plan only.
 	Plan *plan.Plan
-	Host string
-	// Keys returns the ids under which the content is announced and served. A plain torrent
-	// gets a second one once it has a manifest.
-	Keys func() []cid.Cid
+	Name string
 	// Verifier verifies pieces, and Store stores them. The caller closes the store after Run. If the
 	// content grows, the caller calls [Swarm.Grow] or [Swarm.Gain].
 	Verifier *store.Verifier
 	Store    store.Store
-	// Network connects to peers.
-	Network Network
+	// Host opens streams to peers, and protects the connections of members. Bulk opens bulk sockets.
+	Host host.Host
+	Bulk *transport.Endpoint
+	// Addrs returns the node's own addresses, as binary multiaddrs.
+	Addrs func() [][]byte
 	// Finder is the client of trackers. Nil means that there are none.
 	Finder metadata.Finder
 	// Seed seeds random choices.
@@ -67,27 +62,6 @@ type Config struct {
 	Faults Faults
 	// Log must not be nil.
 	Log *slog.Logger
-}
-
-// Network is the part of a node's transport that a swarm needs. Its methods may be called from any
-// goroutine.
-type Network interface {
-	// OpenStream opens a stream to a peer, and connects to it first if need be.
-	OpenStream(ctx context.Context, to libpeer.AddrInfo, id protocol.ID) (network.Stream, error)
-	// CloseOld closes the connections to a peer that were opened before a time and have fallen
-	// silent, unless a swarm has a session with the peer.
-	CloseOld(id libpeer.ID, before time.Time)
-	// DialBulk opens a bulk socket to a peer at one address.
-	DialBulk(ctx context.Context, to libpeer.ID, at ma.Multiaddr) (*transport.Conn, error)
-	// KnownAddrs returns the addresses at which a connected peer may be reached, as far as
-	// libp2p knows.
-	KnownAddrs(id libpeer.ID) []ma.Multiaddr
-	// Protect marks a peer as a member of a swarm, named by a tag, and Unprotect ends that. Unused
-	// connections to unmarked peers are closed.
-	Protect(id libpeer.ID, tag string)
-	Unprotect(id libpeer.ID, tag string)
-	// Addrs returns the node's own addresses, as binary multiaddrs.
-	Addrs() [][]byte
 }
 
 // Sharing is a node's part in a limit that its cluster shares. Its methods may be called from any

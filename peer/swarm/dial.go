@@ -35,11 +35,11 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			<-s.dials
 			return
 		}
-		s.cfg.Network.CloseOld(info.ID, dead)
+		transport.CloseOld(s.cfg.Host, info.ID, dead)
 		c, err := s.connect(info)
 		<-s.dials
 		if err == nil {
-			s.post(joined{c})
+			s.join(c)
 			return
 		}
 		s.noteRejection(err)
@@ -49,7 +49,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 		} else {
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
 		}
-		s.post(unreachable{id, err})
+		s.post(func() { s.onUnreachable(id, err) })
 	})
 }
 
@@ -59,7 +59,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, dialTimeout)
 	defer cancel()
-	for _, key := range slices.Backward(s.cfg.Keys()) {
+	for _, key := range slices.Backward(s.cfg.Link.Keys()) {
 		c, err = s.connectAs(ctx, info, key.Bytes())
 		var rejected *proto.RemoteError
 		if !errors.As(err, &rejected) || rejected.Code != proto.CodeUnknownSwarm {
@@ -71,7 +71,7 @@ func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 
 // connectAs opens a control stream and exchanges Hellos on it.
 func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte) (*session, error) {
-	stream, err := s.cfg.Network.OpenStream(ctx, info, proto.ControlProtocol)
+	stream, err := transport.OpenStream(ctx, s.cfg.Host, info, proto.ControlProtocol)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 		return
 	}
 	_ = stream.SetDeadline(time.Time{})
-	s.post(joined{newNodePeer(s, stream, hello, stream.Conn().RemotePeer())})
+	s.join(newNodePeer(s, stream, hello, stream.Conn().RemotePeer()))
 }
 
 // hello returns the node's Hello, with the content id that the peer knows.
@@ -120,7 +120,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 	return &proto.Hello{
 		Swarm:    key,
 		Cluster:  s.cfg.Cluster,
-		Addrs:    s.cfg.Network.Addrs(),
+		Addrs:    s.cfg.Addrs(),
 		Seed:     s.inService(),
 		Features: s.coding.Features() | proto.FeatureDemand | s.planFeatures(),
 	}

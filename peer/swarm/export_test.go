@@ -40,25 +40,20 @@ func (s *Swarm) Channels(id libpeer.ID) (sockets, streams int, joined bool) {
 func (s *Swarm) Connect(to libpeer.AddrInfo) error {
 	c, err := s.connect(to)
 	if err == nil {
-		s.post(joined{c})
+		s.join(c)
 	}
 	return err
 }
 
-// hang keeps the loop waiting.
-type hang struct{ began, over chan struct{} }
-
-func (e hang) apply(*Swarm) {
-	close(e.began)
-	<-e.over
-}
-
 // Hang has the loop hang until goOn is called.
 func (s *Swarm) Hang() (goOn func()) {
-	e := hang{make(chan struct{}), make(chan struct{})}
-	s.post(e)
-	<-e.began
-	return func() { close(e.over) }
+	began, over := make(chan struct{}), make(chan struct{})
+	s.post(func() {
+		close(began)
+		<-over
+	})
+	<-began
+	return func() { close(over) }
 }
 
 // WrapSharing replaces the swarm's part in the limit of its cluster. The loop hangs, and there is no

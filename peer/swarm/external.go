@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"context"
 	"errors"
 
 	"github.com/mobgrid/mob/mob"
@@ -42,6 +43,7 @@ type Attachment struct {
 	swarm    *Swarm
 	session  *session // set by Join
 	external ExternalPeer
+	detach   func() bool // of the end of the swarm
 }
 
 // Attach returns an attachment for an external peer. It fails for a coded transfer.
@@ -72,12 +74,16 @@ func (a *Attachment) Join(info ExternalPeerInfo, p ExternalPeer) {
 		pending: payload.NewPending(),
 		source:  a.swarm.sources.of(info.Cluster),
 	}
-	a.swarm.post(joined{a.session})
+	a.detach = context.AfterFunc(a.swarm.ctx, a.session.conn.close)
+	a.swarm.join(a.session)
 }
 
 // Leave reports that the peer's connection has ended, and why. Its outstanding blocks are
 // requested of other peers.
-func (a *Attachment) Leave(err error) { a.session.ended(err) }
+func (a *Attachment) Leave(err error) {
+	a.detach()
+	a.session.ended(err)
+}
 
 // Send hands a message of the peer to the swarm. It blocks while the swarm is behind.
 // Requests are not for the swarm: the translator serves them.

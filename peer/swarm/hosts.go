@@ -21,7 +21,7 @@ func (s *Swarm) planFeatures() uint64 {
 // sendName sends the name of the node's host to a new peer.
 func (s *Swarm) sendName(c *session) {
 	if c.named {
-		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Host, ID: s.id(), Cluster: s.cfg.Cluster}}})
+		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Name, ID: s.id(), Cluster: s.cfg.Cluster}}})
 	}
 }
 
@@ -33,13 +33,13 @@ func (c *nodePeer) receiveHosts(hosts []proto.Host) {
 	var others []proto.Host
 	for _, h := range hosts {
 		if h.ID == c.ID() {
-			c.swarm.post(strategyEvent{mob.Named{Peer: h.ID, Host: h.Name}, c.session})
+			c.swarm.Post(mob.Named{Peer: h.ID, Host: h.Name}, c.session)
 			continue
 		}
 		others = append(others, h)
 	}
 	if len(others) > 0 {
-		c.swarm.post(named{others, c})
+		c.swarm.post(func() { c.swarm.onUnverified(c, others) })
 	}
 }
 
@@ -47,19 +47,19 @@ func (c *nodePeer) receiveHosts(hosts []proto.Host) {
 // It blocks for seconds at most.
 func (s *Swarm) findHosts() {
 	p := s.cfg.Plan
-	if p == nil || p.Index(s.cfg.Host) < 0 {
+	if p == nil || p.Index(s.cfg.Name) < 0 {
 		return
 	}
 	var wanted []string
-	for _, h := range p.Neighbours(p.Index(s.cfg.Host)) {
+	for _, h := range p.Neighbours(p.Index(s.cfg.Name)) {
 		wanted = append(wanted, p.Hosts[h])
 	}
-	found, err := metadata.Hosts(s.ctx, s.cfg.Finder, s.cfg.Keys()[0], s.cfg.Host, wanted)
+	found, err := metadata.Hosts(s.ctx, s.cfg.Finder, s.cfg.Link.Keys()[0], s.cfg.Name, wanted)
 	if err != nil {
 		s.log.Debug("no tracker knows hosts by their names", "error", err)
 	}
 	if len(found) > 0 {
-		s.post(learned{found})
+		s.post(func() { s.onMembers(found) })
 	}
 }
 

@@ -23,36 +23,44 @@ func (s *Swarm) loop() {
 	for {
 		select {
 		case <-s.ctx.Done():
-			s.shutdown()
+			for _, c := range s.connections.sessions {
+				s.forget(c) // its connection ends with the context
+			}
 			return
 		case e := <-s.inbox:
-			e.apply(s)
+			e()
 		case <-tick.C:
 		}
-		now := time.Now()
-		at := now.Add(s.strategy.Wake())
-		if now.Before(due) {
-			due = earlier(due, at)
-		} else {
+		over := !time.Now().Before(due)
+		if over {
 			s.tick()
-			due = time.Now().Add(s.strategy.Wake())
+		}
+		if at := time.Now().Add(s.strategy.Wake()); over || at.Before(due) {
+			due = at
 		}
 		tick.Reset(time.Until(due))
 	}
 }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
+// inboxSize is the number of queued events beyond which post blocks.
+const inboxSize = 1024
+
+// post has the loop call an event, unless the swarm has ended. It blocks while the loop is behind, which
+// applies back-pressure to readers of the network.
+func (s *Swarm) post(event func()) {
+	select {
+	case s.inbox <- event:
+	case <-s.ctx.Done():
 	}
-	return a
 }
+
+// join posts a new session.
+func (s *Swarm) join(c *session) { s.post(func() { s.onJoin(c) }) }
 
 // tick sends the strategy a Tick, after all queued events.
 func (s *Swarm) tick() {
 	for range len(s.inbox) {
-		e := <-s.inbox
-		e.apply(s)
+		(<-s.inbox)()
 	}
 	s.step(mob.Tick{})
 	s.publishStatus(false)
@@ -176,6 +184,13 @@ func (s *Swarm) onLeave(c *session, err error) {
 	s.publishStatus(true)
 }
 
+// onUnreachable handles a failed dial.
+func (s *Swarm) onUnreachable(id proto.PeerID, err error) {
+	s.addrs.forget(id)
+	s.site.failed(id, err)
+	s.step(mob.Unreachable{Peer: id})
+}
+
 // drop ends a session on behalf of the strategy.
 func (s *Swarm) drop(a mob.Drop) {
 	c := s.session(a.Peer)
@@ -248,27 +263,5 @@ func (s *Swarm) introduce(a mob.Introduce) {
 	c.conn.send(&proto.Members{Members: members})
 	if len(hosts) > 0 {
 		c.conn.send(&proto.Hosts{Hosts: hosts})
-	}
-}
-
-// shutdown closes every session, also before it joins.
-func (s *Swarm) shutdown() {
-	s.connections.RLock()
-	defer s.connections.RUnlock()
-	for _, c := range s.connections.sessions {
-		c.conn.close()
-		c.stopSharing()
-		s.unprotect(c)
-	}
-	s.counts.left.Add(int64(len(s.connections.sessions)))
-	for {
-		select {
-		case e := <-s.inbox:
-			if j, ok := e.(joined); ok {
-				j.session.conn.close()
-			}
-		default:
-			return
-		}
 	}
 }

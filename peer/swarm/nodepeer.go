@@ -80,6 +80,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		source:  s.sources.of(hello.Cluster),
 		host:    quota.Host(c.remoteIP()),
 	}
+	context.AfterFunc(c.ctx, c.close) // when the swarm ends, perhaps before the session joins
 	return c.session
 }
 
@@ -198,7 +199,7 @@ func (c *nodePeer) read() error {
 				c.swarm.cfg.Sharing.Hear(c.ID(), m)
 			}
 		case *proto.Members:
-			c.swarm.post(named{unnamed(m.Members), c})
+			c.swarm.post(func() { c.swarm.onUnverified(c, unnamed(m.Members)) })
 		case *proto.Hosts:
 			c.receiveHosts(m.Hosts)
 		case *proto.Goodbye:

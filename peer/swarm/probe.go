@@ -2,22 +2,11 @@ package swarm
 
 import "context"
 
-// probe is an event that the loop answers.
-type probe struct{ answered chan<- struct{} }
-
-func (e probe) apply(*Swarm) { close(e.answered) }
-
 // Probe waits until the loop has answered, and fails if ctx ends before. It does not fail if the
 // swarm ends.
 func (s *Swarm) Probe(ctx context.Context) error {
 	answered := make(chan struct{})
-	select {
-	case s.inbox <- probe{answered}:
-	case <-s.ctx.Done():
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	go s.post(func() { close(answered) })
 	select {
 	case <-answered:
 	case <-s.ctx.Done():

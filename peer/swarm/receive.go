@@ -166,6 +166,9 @@ func (s *Swarm) Post(ev mob.Event, from payload.Peer) {
 	if _, ok := ev.(mob.Stored); ok {
 		s.checks.stored(s.st.Has)
 	}
-	c, _ := from.(*session)
-	s.post(strategyEvent{ev, c})
+	s.post(func() {
+		if c, _ := from.(*session); c == nil || s.session(c.ID()) == c { // else it was replaced or has ended
+			s.step(ev)
+		}
+	})
 }

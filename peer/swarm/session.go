@@ -64,8 +64,8 @@ func (c *session) request(m *proto.Request, made bool) {
 
 // received hands a message of the peer to the loop.
 func (c *session) received(m proto.Message) {
-	c.swarm.post(strategyEvent{mob.Received{Peer: c.ID(), Message: m}, c})
+	c.swarm.Post(mob.Received{Peer: c.ID(), Message: m}, c)
 }
 
 // ended reports the end of the session to the loop.
-func (c *session) ended(err error) { c.swarm.post(left{c, err}) }
+func (c *session) ended(err error) { c.swarm.post(func() { c.swarm.onLeave(c, err) }) }

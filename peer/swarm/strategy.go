@@ -74,7 +74,7 @@ func (s *Swarm) stateConfig() mob.Config {
 		PieceLength: int(s.m.PieceLength),
 		Growing:     s.cfg.Verifier.Growing(),
 		UploadOnly:  s.cfg.UploadOnly,
-		Assignment:  assign.Follow(s.cfg.Plan, s.cfg.Host),
+		Assignment:  assign.Follow(s.cfg.Plan, s.cfg.Name),
 		Seed:        s.cfg.Seed,
 		Tuning:      s.cfg.Tuning,
 	}

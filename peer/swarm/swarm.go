@@ -38,7 +38,7 @@ type Swarm struct {
 	routes      routes
 	meter       linkMeter
 	counts      counts
-	inbox       chan event
+	inbox       chan func()
 	progress    chan struct{} // holds a token if the next announce is due now
 	status      atomic.Pointer[snapshot]
 	checks      *checks
@@ -87,7 +87,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		m:        cfg.Verifier.Manifest(),
 		st:       cfg.Store,
 		log:      cfg.Log,
-		inbox:    make(chan event, inboxSize),
+		inbox:    make(chan func(), inboxSize),
 		progress: make(chan struct{}, 1),
 		checks:   newChecks(&cfg),
 		workers:  payload.NewWorkers(),

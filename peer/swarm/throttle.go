@@ -37,17 +37,15 @@ type heldRequest struct {
 	made bool // see [payload.Pending]
 }
 
-// granted allows to request n more bytes.
-type granted struct{ n int }
-
-func (e granted) apply(s *Swarm) {
+// onGranted sends delayed requests of n bytes.
+func (s *Swarm) onGranted(n int) {
 	s.throttle.waiting = false
 	if len(s.throttle.held) == 0 {
-		s.cfg.Limits.WANDown.Refund(e.n)
+		s.cfg.Limits.WANDown.Refund(n)
 		return
 	}
 	first := s.throttle.held[0]
-	s.cfg.Limits.WANDown.Refund(e.n - int(first.m.Length)) // the first one may have been canceled
+	s.cfg.Limits.WANDown.Refund(n - int(first.m.Length)) // the first one may have been canceled
 	s.release(first)
 	for len(s.throttle.held) > 0 && s.cfg.Limits.WANDown.Try(int(s.throttle.held[0].m.Length)) {
 		s.release(s.throttle.held[0])
@@ -81,7 +79,7 @@ func (s *Swarm) awaitGrant() {
 	n := int(s.throttle.held[0].m.Length)
 	s.wg.Go(func() {
 		if s.cfg.Limits.WANDown.Wait(s.ctx, n) == nil {
-			s.post(granted{n})
+			s.post(func() { s.onGranted(n) })
 		}
 	})
 }
