@@ -28,29 +28,15 @@ type Host struct {
 // Expand replaces %h in a text by the name of the host, %c by its cluster, and %% by a percent sign. Other characters after a
 // percent sign are an error.
 func (h Host) Expand(text string) (string, error) {
-	var b strings.Builder
-	for rest := text; ; {
-		before, after, found := strings.Cut(rest, "%")
-		b.WriteString(before)
-		if !found {
-			return b.String(), nil
-		}
-		if after == "" {
-			return "", fmt.Errorf("%q ends with a single %%: write %%%% for a percent sign", text)
-		}
-		switch after[0] {
-		case 'h':
-			b.WriteString(h.Name)
-		case 'c':
-			b.WriteString(h.Cluster)
-		case '%':
-			b.WriteByte('%')
-		default:
-			r := []rune(after)[0]
-			return "", fmt.Errorf("%q has %%%c: there are %%h (host), %%c (cluster) and %%%% (a percent sign)", text, r)
-		}
-		rest = after[1:]
+	rest := strings.NewReplacer("%h", "", "%c", "", "%%", "").Replace(text)
+	switch _, after, found := strings.Cut(rest, "%"); {
+	case found && after == "":
+		return "", fmt.Errorf("%q ends with a single %%: write %%%% for a percent sign", text)
+	case found:
+		r := []rune(after)[0]
+		return "", fmt.Errorf("%q has %%%c: there are %%h (host), %%c (cluster) and %%%% (a percent sign)", text, r)
 	}
+	return strings.NewReplacer("%h", h.Name, "%c", h.Cluster, "%%", "%").Replace(text), nil
 }
 
 // Hosts returns the hosts of the specs in order. A spec is [CLUSTER=] and one of

@@ -88,7 +88,7 @@ func (s *source) startStream(cfg *Config) error {
 	if s.key, err = crypto.MarshalPublicKey(public); err != nil {
 		return err
 	}
-	s.sender, err = stream.NewSender(stream.SenderConfig{
+	s.sender = stream.NewSender(stream.SenderConfig{
 		Node:    s.node.Node,
 		Key:     private,
 		Spool:   cfg.Spool,
@@ -96,7 +96,7 @@ func (s *source) startStream(cfg *Config) error {
 		Publish: s.records.add,
 	})
 	close(s.ready)
-	return err
+	return nil
 }
 
 // run reads the source. It returns when a stream or ctx ends, or the source fails.

@@ -62,10 +62,7 @@ func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error
 	if err != nil {
 		return nil, err
 	}
-	r, err := stream.NewReceiver(stream.ReceiverConfig{Node: n, Key: key, Peers: peers, Spool: s.Spool, Dir: dir})
-	if err != nil {
-		return nil, err
-	}
+	r := stream.NewReceiver(stream.ReceiverConfig{Node: n, Key: key, Peers: peers, Spool: s.Spool, Dir: dir})
 	return &streaming{start: s, receiver: r, output: out.output}, nil
 }
 

@@ -92,8 +92,7 @@ func newCast(t testing.TB, change func(*stream.SenderConfig)) *cast {
 	if change != nil {
 		change(&cfg)
 	}
-	c.sender, err = stream.NewSender(cfg)
-	check(t, err)
+	c.sender = stream.NewSender(cfg)
 	return c
 }
 
@@ -129,8 +128,7 @@ func (c *cast) join(cluster string, change func(*stream.ReceiverConfig)) *receiv
 	if change != nil {
 		change(&cfg)
 	}
-	inner, err := stream.NewReceiver(cfg)
-	check(c.t, err)
+	inner := stream.NewReceiver(cfg)
 	c.t.Cleanup(inner.Close)
 	if c.epoch > 0 {
 		inner.SetEpoch(c.epoch)

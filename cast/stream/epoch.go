@@ -49,11 +49,9 @@ func newEpoch(number uint64) *epoch {
 
 // join joins the swarm of the epoch. At a receiver, peers are the addresses of the sender.
 func (e *epoch) join(n *peer.Node, key crypto.PubKey, pieces uint64, peers []ma.Multiaddr, source bool) error {
-	link, err := epochLink(key, e.number)
-	if err != nil {
-		return err
-	}
+	link := epochLink(key, e.number)
 	link.Length, link.Trackers, link.Peers = int64(pieces)*pieceSize, peers, peers
+	var err error
 	e.swarm, err = n.Join(link, e, peer.JoinOptions{Pieces: int(pieces), PieceLength: pieceSize, Source: source})
 	return err
 }
@@ -64,13 +62,10 @@ func (e *epoch) leave(n *peer.Node) {
 }
 
 // epochLink returns the link of an epoch of the stream with a key.
-func epochLink(key crypto.PubKey, number uint64) (*proto.Link, error) {
-	raw, err := key.Raw()
-	if err != nil {
-		return nil, err
-	}
+func epochLink(key crypto.PubKey, number uint64) *proto.Link {
+	raw, _ := key.Raw() // an Ed25519 key has a raw form
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(append([]byte("mob-stream:"), raw...), number))
-	return &proto.Link{Manifest: proto.ManifestCID(sum[:]), Name: fmt.Sprintf("stream-%x-%d", sum[:6], number)}, nil
+	return &proto.Link{Manifest: proto.ManifestCID(sum[:]), Name: fmt.Sprintf("stream-%x-%d", sum[:6], number)}
 }
 
 // put adds a piece. A verified piece has its bytes.

@@ -4,11 +4,7 @@ import "github.com/libp2p/go-libp2p/core/crypto"
 
 // SwarmOf returns the key under which the nodes of a stream announce themselves at its begin.
 func SwarmOf(key crypto.PubKey) []byte {
-	link, err := epochLink(key, 0)
-	if err != nil {
-		panic(err)
-	}
-	return link.Manifest.Bytes()
+	return epochLink(key, 0).Manifest.Bytes()
 }
 
 // PieceSize is the length of the pieces of a stream.
@@ -32,6 +28,9 @@ func (s *space) setMemory(bytes int64) {
 	defer s.mu.Unlock()
 	s.maxMemory = int(bytes / pieceSize)
 }
+
+// Used returns the bytes of memory and of the spool in use.
+func (r *Receiver) Used() (memory, spool int64) { return r.space.used() }
 
 // SetEpoch sets the pieces of an epoch. It must be called before Run, and before the first record.
 func (s *Sender) SetEpoch(pieces uint64) { s.epoch = pieces }

@@ -3,7 +3,6 @@ package stream
 import (
 	"crypto/sha256"
 	"errors"
-	"io"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -45,27 +44,16 @@ func (p *piece) read(b []byte, at int) error {
 
 // write copies b to an offset. The caller prevents concurrent reads of these bytes and calls of toSpool.
 func (p *piece) write(b []byte, at int) error {
-	p.mu.RLock()
-	defer p.mu.RUnlock()
-	if p.memory == nil {
-		p.mu.RUnlock()
-		p.take()
-		p.mu.RLock()
-	}
-	if p.memory == nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.spooled || p.freed:
 		return os.ErrClosed
+	case p.memory == nil:
+		p.memory = p.space.take()
 	}
 	copy(p.memory[at:p.size], b)
 	return nil
-}
-
-// take allocates the reserved block.
-func (p *piece) take() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.memory == nil && !p.spooled && !p.freed {
-		p.memory = p.space.take()
-	}
 }
 
 // inMemory reports whether toSpool frees memory.
@@ -95,25 +83,6 @@ func (p *piece) toSpool() error {
 	p.memory, p.spool, p.spooled = nil, to, true
 	return nil
 }
-
-// deliver writes the piece to the consumer. See bytes.
-func (p *piece) deliver(w io.Writer, buf []byte) (int, error) {
-	b, err := p.bytes(buf)
-	if err != nil {
-		return 0, err
-	}
-	n, err := w.Write(b)
-	if err != nil {
-		err = &consumerError{err}
-	}
-	return n, err
-}
-
-// consumerError is the error of the consumer of a stream.
-type consumerError struct{ error }
-
-// Unwrap returns the error of the consumer.
-func (e *consumerError) Unwrap() error { return e.error }
 
 // free frees the bytes. Later reads fail.
 func (p *piece) free() {

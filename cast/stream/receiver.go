@@ -56,17 +56,12 @@ type Receiver struct {
 type ReceiverStats struct {
 	// Bytes is the number of bytes that the consumer has taken.
 	Bytes int64
-	// Memory and Spool are the used bytes. The spool is used only if the consumer lags.
-	Memory, Spool int64
 	// Waiting is the reason why no more is fetched now, or empty.
 	Waiting string
 }
 
 // NewReceiver returns a receiver that fetches the pieces of records from [Receiver.Add] until Close.
-func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
-	if _, err := epochLink(cfg.Key, 0); err != nil {
-		return nil, err
-	}
+func NewReceiver(cfg ReceiverConfig) *Receiver {
 	r := &Receiver{
 		cfg:     cfg,
 		space:   newSpace(cfg.Dir, cfg.Spool),
@@ -76,7 +71,7 @@ func NewReceiver(cfg ReceiverConfig) (*Receiver, error) {
 	}
 	r.ctx, r.cancel = context.WithCancel(context.Background())
 	r.wg.Go(r.fetch)
-	return r, nil
+	return r
 }
 
 // Close leaves all swarms and frees everything. A running Run fails.
@@ -157,9 +152,7 @@ func (r *Receiver) heldRecord() uint64 {
 func (r *Receiver) Stats() ReceiverStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	st := ReceiverStats{Bytes: r.bytes, Waiting: r.waiting}
-	st.Memory, st.Spool = r.space.used()
-	return st
+	return ReceiverStats{Bytes: r.bytes, Waiting: r.waiting}
 }
 
 // Release reports that every receiver has the records below n, which need not be served any more. If this receiver does not have
@@ -243,17 +236,6 @@ var errClosed = errors.New("the receiver is closed")
 // fails, Run returns that error, and the receiver still fetches and serves until Close. Run is called once. It returns after
 // a running Write of w.
 func (r *Receiver) Run(ctx context.Context, w io.Writer) (int64, error) {
-	n, err := r.deliver(ctx, w)
-	var consumer *consumerError
-	if errors.As(err, &consumer) {
-		r.wg.Go(func() { _, _ = r.deliver(r.ctx, io.Discard) })
-		err = consumer.error
-	}
-	return n, err
-}
-
-// deliver writes the parts that the consumer does not have.
-func (r *Receiver) deliver(ctx context.Context, w io.Writer) (int64, error) {
 	buf := make([]byte, pieceSize)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -272,19 +254,23 @@ func (r *Receiver) deliver(ctx context.Context, w io.Writer) (int64, error) {
 		}
 		p.busy = true
 		r.mu.Unlock()
-		n, err := p.deliver(w, buf)
+		b, err := p.bytes(buf)
+		n, failed := 0, error(nil) // of w
+		if err == nil {
+			n, failed = w.Write(b)
+		}
 		r.mu.Lock()
 		r.bytes += int64(n)
 		p.busy = false
 		r.given++
-		var consumer *consumerError
-		if err != nil && !errors.As(err, &consumer) {
+		if err != nil {
 			r.fail(err)
 		}
 		r.settle()
 		r.change()
-		if err != nil {
-			return r.bytes, err
+		if failed != nil {
+			r.wg.Go(func() { _, _ = r.Run(r.ctx, io.Discard) })
+			return r.bytes, failed
 		}
 	}
 }

@@ -45,11 +45,8 @@ type Sender struct {
 }
 
 // NewSender returns a sender that was not started.
-func NewSender(cfg SenderConfig) (*Sender, error) {
-	if _, err := epochLink(cfg.Key.GetPublic(), 0); err != nil {
-		return nil, err
-	}
-	return &Sender{cfg: cfg, space: newSpace(cfg.Dir, cfg.Spool), epoch: epochPieces, wake: make(chan struct{}, 1)}, nil
+func NewSender(cfg SenderConfig) *Sender {
+	return &Sender{cfg: cfg, space: newSpace(cfg.Dir, cfg.Spool), epoch: epochPieces, wake: make(chan struct{}, 1)}
 }
 
 // Release reports that every receiver has the records below n, which the sender may free. See [Receiver.Held]. It is called by
