@@ -180,7 +180,7 @@ func TestStopped(t *testing.T) {
 func TestSlowHost(t *testing.T) {
 	s := newSite(t, lan, []int{3, 2, 1}, there)
 	for _, name := range []string{"A", "B"} {
-		if err := s.grid.SetRate(name, "C", lan/50); err != nil {
+		if err := s.grid.SetRate(name, "C", lan/100); err != nil {
 			t.Fatal(err)
 		}
 	}

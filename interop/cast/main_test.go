@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,8 +14,15 @@ var programs string
 
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
+// parallel is the number of tests that run at a time: they wait for links and processes most of the time.
+const parallel = "4"
+
 func runAll(m *testing.M) int {
-	var err error
+	err := flag.Set("test.parallel", parallel)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	programs, err = os.MkdirTemp("", "mob-bin-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
