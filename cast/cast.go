@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -49,7 +50,6 @@ type caster struct {
 	source   *source
 	launcher *launch.Launcher
 	hosts    []*host
-	byName   map[string]*host
 	dials    *dials
 
 	silence time.Duration // see there
@@ -65,16 +65,13 @@ type caster struct {
 }
 
 func newCaster(cfg Config) (c *caster, err error) {
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Event == nil {
 		cfg.Event = func(Event) {}
 	}
 	c = &caster{
 		cfg:     cfg,
 		began:   time.Now(),
-		byName:  map[string]*host{},
 		silence: silence,
 		settled: make(chan struct{}, len(cfg.Hosts)),
 		over:    make(chan struct{}),
@@ -85,7 +82,6 @@ func newCaster(cfg Config) (c *caster, err error) {
 			return nil, err
 		}
 		c.hosts = append(c.hosts, h)
-		c.byName[h.is.Name] = h
 	}
 	exe, err := os.Executable()
 	if err != nil {
@@ -101,7 +97,6 @@ func newCaster(cfg Config) (c *caster, err error) {
 		Window:   cfg.Window,
 		Keep:     cfg.Keep,
 		Log:      cfg.Log,
-		Note:     c.note,
 	})
 	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log); err != nil {
 		return nil, err
@@ -159,13 +154,6 @@ func (c *caster) run(ctx context.Context) error {
 		return failed // which the hosts have received
 	}
 	return c.why
-}
-
-// note records a phase of a login.
-func (c *caster) note(name, phase string) {
-	if h := c.byName[name]; h != nil {
-		h.enter(Phase(phase))
-	}
 }
 
 // wait waits until every host is done or has failed. It fails if the source fails or ctx ends.

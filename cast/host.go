@@ -42,7 +42,7 @@ func newHost(c *caster, index int) (*host, error) {
 
 // run runs the agent on the host until the cast is over. ctx bounds the start.
 func (h *host) run(ctx context.Context) {
-	p, err := h.caster.launcher.Start(ctx, h.is.Name, h.is.Cluster)
+	p, err := h.caster.launcher.Start(ctx, h.is.Name, h.is.Cluster, func(phase string) { h.enter(Phase(phase)) })
 	if err != nil {
 		h.fail(ctx, err)
 		return
@@ -136,21 +136,12 @@ func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan
 
 // start returns the Start message.
 func (h *host) start() (*agent.Start, error) {
-	c := h.caster
-	s := &agent.Start{
-		Host:    h.is.Name,
-		Cluster: h.is.Cluster,
-		Dest:    h.dest,
-		Given:   c.cfg.Dest,
-		Exec:    h.exec,
-		Force:   c.cfg.Force,
-		Spool:   c.cfg.Spool,
+	s := h.caster.source.start
+	s.Host, s.Cluster, s.Dest, s.Exec = h.is.Name, h.is.Cluster, h.dest, h.exec
+	if h.caster.source.handed.Load() {
+		return &s, nil
 	}
-	c.source.fill(s)
-	if c.source.handed.Load() {
-		return s, nil
-	}
-	return s, h.admit(s)
+	return &s, h.admit(&s)
 }
 
 // admit makes the agent a member with its own key.

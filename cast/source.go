@@ -23,24 +23,17 @@ import (
 
 // source is the source of a cast: a file, a directory or a stream.
 type source struct {
-	node   *node
-	path   string // of a content
-	follow bool   // see [Config.FollowLinks]
-	dir    bool   // the content is a directory
+	cfg  *Config
+	node *node
 
-	stream io.Reader // nil for a content
-	file   *os.File  // the streamed file, if any
-	sender *stream.Sender
-	key    []byte // verifies the records
-	// records are the records of a stream.
-	records recordLog
+	stream  io.Reader // nil for a content
+	sender  *stream.Sender
+	records recordLog // of a stream
 
-	// ready is closed when Start messages can be sent. The fields below are constant then.
-	ready    chan struct{}
-	link     string
-	manifest []byte      // nil if it is long
-	content  []byte      // nil unless handed
-	handed   atomic.Bool // the Start messages contain the content
+	// ready is closed when Start messages can be sent. Then start is constant: the fields that are equal for all hosts.
+	ready  chan struct{}
+	start  agent.Start
+	handed atomic.Bool // start contains the content
 
 	length, read atomic.Int64 // see [Source]
 	droppedBits  atomic.Int64 // see [Result]
@@ -54,7 +47,8 @@ const maxManifest = 16 << 10
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
 func newSource(cfg *Config, n *node) (*source, error) {
-	s := &source{node: n, path: cfg.Source, follow: cfg.FollowLinks, ready: make(chan struct{})}
+	s := &source{cfg: cfg, node: n, ready: make(chan struct{})}
+	s.start = agent.Start{Given: cfg.Dest, Force: cfg.Force, Spool: cfg.Spool}
 	s.length.Store(-1)
 	switch {
 	case cfg.Source == "-":
@@ -64,7 +58,7 @@ func newSource(cfg *Config, n *node) (*source, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.stream, s.file = f, f
+		s.stream = f
 		if info, err := f.Stat(); err == nil && info.IsDir() {
 			_ = f.Close()
 			return nil, fmt.Errorf("%s is a directory: a command can only get a file", cfg.Source)
@@ -73,25 +67,25 @@ func newSource(cfg *Config, n *node) (*source, error) {
 		}
 	default:
 		info, err := os.Stat(cfg.Source)
-		s.dir = err == nil && info.IsDir()
+		s.start.Dir = err == nil && info.IsDir()
 		return s, err
 	}
-	return s, s.startStream(cfg)
+	return s, s.startStream()
 }
 
 // startStream starts the sender of a stream with a new key.
-func (s *source) startStream(cfg *Config) error {
+func (s *source) startStream() error {
 	private, public, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return err
 	}
-	if s.key, err = crypto.MarshalPublicKey(public); err != nil {
+	if s.start.Stream, err = crypto.MarshalPublicKey(public); err != nil {
 		return err
 	}
 	s.sender = stream.NewSender(stream.SenderConfig{
 		Node:    s.node.Node,
 		Key:     private,
-		Spool:   cfg.Spool,
+		Spool:   s.cfg.Spool,
 		Dir:     s.node.dir,
 		Publish: s.records.add,
 	})
@@ -104,8 +98,8 @@ func (s *source) run(ctx context.Context) error {
 	if s.stream == nil {
 		return s.seed(ctx)
 	}
-	if s.file != nil {
-		defer s.file.Close()
+	if f, ok := s.stream.(*os.File); ok && s.cfg.Source != "-" {
+		defer f.Close()
 	}
 	_, err := s.sender.Run(ctx, countingReader{s})
 	return err
@@ -113,7 +107,7 @@ func (s *source) run(ctx context.Context) error {
 
 // seed hashes a content, and serves it until ctx ends. It fails if the content changes.
 func (s *source) seed(ctx context.Context) error {
-	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{FollowLinks: s.follow, Progress: func(done, total int64) {
+	t, err := s.node.Seed(ctx, s.cfg.Source, peer.SeedOptions{FollowLinks: s.cfg.FollowLinks, Progress: func(done, total int64) {
 		s.read.Store(done)
 		s.length.Store(total)
 	}})
@@ -124,11 +118,11 @@ func (s *source) seed(ctx context.Context) error {
 	n := t.Manifest().Length()
 	s.read.Store(n)
 	s.length.Store(n)
-	s.link = t.Link().String()
+	s.start.Link = t.Link().String()
 	if b, err := t.Description().EncodedManifest(); err == nil && len(b) <= maxManifest {
-		s.manifest = b
+		s.start.Manifest = b
 		if n <= maxManifest-int64(len(b)) {
-			if s.content, err = s.readAll(t.Manifest()); err != nil {
+			if s.start.Content, err = s.readAll(t.Manifest()); err != nil {
 				return err
 			}
 			s.handed.Store(true)
@@ -141,7 +135,7 @@ func (s *source) seed(ctx context.Context) error {
 		select {
 		case <-tick.C:
 			if t.Progress().Damaged > 0 {
-				return fmt.Errorf("%s was changed while it was cast", s.path)
+				return fmt.Errorf("%s was changed while it was cast", s.cfg.Source)
 			}
 			if err := t.Err(); err != nil {
 				return err
@@ -154,21 +148,16 @@ func (s *source) seed(ctx context.Context) error {
 
 func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	var fsys vfs.FS = vfs.OS{}
-	if s.follow {
+	if s.cfg.FollowLinks {
 		fsys = vfs.Follow(fsys)
 	}
-	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.path, m, store.NewFilesOn(fsys, 0))
+	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.cfg.Source, m, store.NewFilesOn(fsys, 0))
 	if err != nil {
 		return nil, err
 	}
 	b := make([]byte, m.Length())
 	_, err = st.ReadAt(b, 0)
 	return b, errors.Join(err, st.Close())
-}
-
-// fill adds the source to a Start message. The source is ready.
-func (s *source) fill(o *agent.Start) {
-	o.Link, o.Manifest, o.Content, o.Dir, o.Stream = s.link, s.manifest, s.content, s.dir, s.key
 }
 
 // isReady reports whether ready is closed.

@@ -46,7 +46,7 @@ func TestNoDirectory(t *testing.T) {
 	c := New(Config{Programs: absent(t), Shell: s.mounts(`
 		for d in /tmp /var/tmp /dev/shm; do mount --bind $d $d; mount -o remount,bind,noexec $d; done
 		mount -t tmpfs -o size=1m none "$TMPDIR"; mount -t tmpfs -o noexec none "$HOME"`)})
-	_, err := c.Start(t.Context(), "n1", "A")
+	_, err := c.Start(t.Context(), "n1", "A", noNote)
 	if err == nil || !strings.HasPrefix(err.Error(), "no directory for the program: "+s.dir+"/n1/tmp has no ") ||
 		!strings.Contains(err.Error(), ", nothing can be executed in /tmp, nothing can be executed in /var/tmp, ") {
 		t.Errorf("error %v", err)

@@ -116,7 +116,7 @@ func writeProgram(path string, b []byte) error {
 // start starts the program on a host and ends it with the test.
 func (s *site) start(c *Launcher, host string) *Process {
 	s.Helper()
-	p, err := c.Start(s.Context(), host, "A")
+	p, err := c.Start(s.Context(), host, "A", noNote)
 	if err != nil {
 		s.Fatalf("%s: %v", host, err)
 	}
@@ -127,7 +127,7 @@ func (s *site) start(c *Launcher, host string) *Process {
 // fails checks that it fails to start the program on a host, of which nothing remains.
 func (s *site) fails(c *Launcher, host, want string) {
 	s.Helper()
-	p, err := c.Start(s.Context(), host, "A")
+	p, err := c.Start(s.Context(), host, "A", noNote)
 	if err == nil {
 		s.finish(p)
 		s.Fatal("it started")

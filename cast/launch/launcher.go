@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -25,9 +26,6 @@ type Config struct {
 	Keep bool
 	// Log receives errors that are retried. It may be nil.
 	Log *slog.Logger
-	// Note is called at each phase of a host: "login", "program" while it gets the program, "start". It must not block. It may
-	// be nil.
-	Note func(host, phase string)
 }
 
 // Launcher starts the program on hosts. Its methods may be called by several goroutines.
@@ -60,17 +58,9 @@ type times struct {
 
 // New returns a [Launcher].
 func New(cfg Config) *Launcher {
-	if cfg.Window == 0 {
-		cfg.Window = 32
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Note == nil {
-		cfg.Note = func(string, string) {}
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Launcher{
-		cfg: cfg, window: make(chan struct{}, cfg.Window), depots: map[place]*depot{},
+		cfg: cfg, window: make(chan struct{}, cmp.Or(cfg.Window, 32)), depots: map[place]*depot{},
 		firsts: map[string]context.Context{},
 		times: times{
 			ahead: time.Second, login: time.Minute, upload: time.Minute, stall: 10 * time.Second, start: 30 * time.Second,
@@ -80,13 +70,14 @@ func New(cfg Config) *Launcher {
 }
 
 // Start starts the program on a host and returns after its hello. Errors have one line and do not name the host. The caller must
-// wait for the process; ctx only ends the start.
-func (c *Launcher) Start(ctx context.Context, host, cluster string) (*Process, error) {
+// wait for the process; ctx only ends the start. note is called at each phase: "login", "program" while the host gets the program,
+// "start". It must not block.
+func (c *Launcher) Start(ctx context.Context, host, cluster string, note func(phase string)) (*Process, error) {
 	if host == "" || strings.HasPrefix(host, "-") {
 		return nil, fmt.Errorf("invalid host %q", host)
 	}
 	defer c.awaitFirst(ctx, cluster)()
-	l := &login{Launcher: c, host: host, cluster: cluster}
+	l := &login{Launcher: c, host: host, cluster: cluster, note: note}
 	defer l.leave()
 	pause := c.times.pause
 	for attempt := 1; ; attempt++ {
@@ -137,6 +128,7 @@ func (c *Launcher) depotOf(at place) *depot {
 type login struct {
 	*Launcher
 	host, cluster string
+	note          func(phase string)
 
 	entered bool // it has a token of the window
 	shell   bool // only the remote shell can deliver the archive
@@ -180,7 +172,7 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	if err := l.enter(ctx); err != nil {
 		return nil, err
 	}
-	l.cfg.Note(l.host, "login")
+	l.note("login")
 	p, err := start(l.cfg.Shell, l.host, script(l.cfg.Programs, l.cfg.Keep))
 	if err != nil {
 		return nil, err

@@ -203,7 +203,7 @@ func TestBusyJumpHost(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 6 {
 		wg.Go(func() {
-			p, err := c.Start(t.Context(), fmt.Sprint("n", i), "A")
+			p, err := c.Start(t.Context(), fmt.Sprint("n", i), "A", noNote)
 			if err != nil {
 				t.Errorf("n%d: %v", i, err)
 				return
@@ -231,7 +231,7 @@ func TestFirstOfCluster(t *testing.T) {
 			c.times.ahead = ahead
 			var all sync.WaitGroup
 			start := func(host, cluster string) {
-				p, err := c.Start(t.Context(), host, cluster)
+				p, err := c.Start(t.Context(), host, cluster, noNote)
 				if err != nil {
 					t.Errorf("%s: %v", host, err)
 					return

@@ -62,6 +62,9 @@ func runAgent() int {
 	}
 }
 
+// noNote ignores the phases of a host.
+func noNote(string) {}
+
 // found are the programs of the test program, which it is itself.
 var found = sync.OnceValues(func() (*Programs, error) {
 	path, err := os.Executable()

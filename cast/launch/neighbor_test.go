@@ -23,7 +23,7 @@ func TestNeighbors(t *testing.T) {
 	for i := range 8 {
 		host, cluster := fmt.Sprint("n", i), fmt.Sprint("c", i%2)
 		wg.Go(func() {
-			p, err := c.Start(t.Context(), host, cluster)
+			p, err := c.Start(t.Context(), host, cluster, noNote)
 			if err != nil {
 				t.Errorf("%s: %v", host, err)
 				return

@@ -107,14 +107,14 @@ func TestCanceled(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			begun := make(chan struct{}, 1)
-			d := c.depotOf(place{"A", c.cfg.Programs.all[0].platform})
+			d, note := c.depotOf(place{"A", c.cfg.Programs.all[0].platform}), noNote
 			switch stage {
 			case "login":
 				c.cfg.Shell = s.shell("/bin/sh", "sleep 1000;")
-				c.cfg.Note = func(string, string) { begun <- struct{}{} }
+				note = func(string) { begun <- struct{}{} }
 			case "turn":
 				d.puts = 1
-				c.cfg.Note = func(_, phase string) {
+				note = func(phase string) {
 					if phase == "program" {
 						begun <- struct{}{}
 					}
@@ -140,7 +140,7 @@ func TestCanceled(t *testing.T) {
 				<-begun
 				cancel()
 			}()
-			if p, err := c.Start(ctx, "n1", "A"); !errors.Is(err, context.Canceled) {
+			if p, err := c.Start(ctx, "n1", "A", note); !errors.Is(err, context.Canceled) {
 				t.Errorf("process %v, error %v", p != nil, err)
 			}
 			s.empty("n1")

@@ -59,7 +59,7 @@ func (t *talk) run() error {
 			if t.claim != nil && t.claim.from != nil {
 				t.end(true) // an upload by the remote shell ends when the host is a server
 			}
-			t.cfg.Note(t.host, "start")
+			t.note("start")
 			t.expect(t.times.start)
 		}
 		if err != nil {
@@ -93,7 +93,7 @@ func (t *talk) need(m *message) error {
 	if program == nil {
 		return t.cfg.Programs.missing(pf)
 	}
-	t.cfg.Note(t.host, "program")
+	t.note("program")
 	t.timeout.Stop() // the host may wait for other hosts
 	var err error
 	if t.archive, err = program.archive(); err != nil {
