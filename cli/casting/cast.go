@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,32 +279,15 @@ func checkDir(flag, path string) error {
 // splitCommand splits a command at its spaces. Single and double quotes keep spaces,
 // as with rsync's --rsh; there are no backslashes.
 func splitCommand(text string) (words []string, err error) {
-	var word strings.Builder
-	inWord, quote := false, rune(0)
-	for _, r := range text {
-		switch {
-		case r == quote:
-			quote = 0
-		case quote == 0 && (r == '\'' || r == '"'):
-			quote, inWord = r, true
-		case quote == 0 && (r == ' ' || r == '\t'):
-			if inWord {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			inWord = false
-		default:
-			word.WriteRune(r)
-			inWord = true
-		}
+	quoted := regexp.MustCompile(`'([^']*)'|"([^"]*)"`)
+	rest := quoted.ReplaceAllString(text, "")
+	if i := strings.IndexAny(rest, `'"`); i >= 0 {
+		return nil, fmt.Errorf("%s: a %c is missing", text, rest[i])
 	}
-	if inWord {
-		words = append(words, word.String())
+	for _, word := range regexp.MustCompile(`('[^']*'|"[^"]*"|[^ \t'"])+`).FindAllString(text, -1) {
+		words = append(words, quoted.ReplaceAllString(word, "$1$2"))
 	}
-	switch {
-	case quote != 0:
-		return nil, fmt.Errorf("%s: a %c is missing", text, quote)
-	case len(words) == 0 || words[0] == "":
+	if len(words) == 0 || words[0] == "" {
 		return nil, errors.New("the command is empty")
 	}
 	return words, nil

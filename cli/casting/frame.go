@@ -1,7 +1,6 @@
 package casting
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,8 +16,6 @@ import (
 const (
 	// rateOver is the interval of the rate that is shown.
 	rateOver = 3 * time.Second
-	// stallAfter is the time without progress until a host is shown as making none.
-	stallAfter = 10 * time.Second
 	// maxFolded is the number of hosts up to which a phase names them.
 	maxFolded = 1000
 	// maxQueue bounds the bytes that commands on hosts have printed and that were not
@@ -34,7 +31,7 @@ type view struct {
 
 	mu      sync.Mutex
 	source  cast.Source
-	hosts   []cast.HostResult
+	hosts   hosts
 	output  []string // of commands, not printed yet
 	queued  int      // bytes of it
 	dropped int      // lines that did not fit
@@ -160,47 +157,28 @@ type frame struct {
 	name   string
 	took   time.Duration
 	source cast.Source
-	hosts  []cast.HostResult
+	hosts  hosts
 	rate   int64 // of all hosts
-}
-
-// phases returns the phases in their order.
-func phases() []cast.Phase {
-	return []cast.Phase{cast.Waiting, cast.Login, cast.Program, cast.Start, cast.Fetching, cast.Done, cast.Failed}
-}
-
-// in returns the hosts in a phase.
-func (f frame) in(phase cast.Phase) (hosts []cast.HostResult) {
-	for _, h := range f.hosts {
-		if h.Phase == phase {
-			hosts = append(hosts, h)
-		}
-	}
-	return hosts
 }
 
 // Picture has a line for each phase that hosts are in, and for each reason why some failed.
 func (f frame) Picture(width int) []string {
 	lines := []string{f.head()}
-	for _, phase := range phases() {
-		hosts := f.in(phase)
-		if len(hosts) == 0 {
-			continue
-		}
+	for phase, hosts := range f.hosts.phases {
 		line := phaseLine(string(phase), len(hosts))
 		switch {
 		case phase == cast.Fetching:
-			lines = append(lines, line+f.fetching(width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+slowest(hosts, f.source.Length))
+			lines = append(lines, line+f.fetching(width-len(line)), strings.Repeat(" ", len(line))+"slowest: "+hosts.slowest(f.source.Length))
 			continue
 		case phase == cast.Failed:
 			name := string(phase)
-			for _, c := range causes(hosts) {
+			for _, c := range hosts.causes() {
 				lines = append(lines, phaseLine(name, len(c.hosts))+c.String())
 				name = ""
 			}
 			continue
 		case len(hosts) <= maxFolded && phase != cast.Waiting && phase != cast.Done:
-			line += fold(hosts)
+			line += hosts.fold()
 		}
 		lines = append(lines, line)
 	}
@@ -251,24 +229,6 @@ func (f frame) fetching(width int) string {
 	return term.BarBeside(facts, have, all, width)
 }
 
-// slowest formats the host with the fewest bytes, and what it waits for. length is -1 if it is not known.
-func slowest(hosts []cast.HostResult, length int64) string {
-	least := slices.MinFunc(hosts, func(a, b cast.HostResult) int {
-		return cmp.Or(cmp.Compare(a.Bytes, b.Bytes), a.Moved.Compare(b.Moved))
-	})
-	text := fmt.Sprintf("%s, %s", least.Name, term.Bytes(least.Bytes))
-	if length >= 0 {
-		text = fmt.Sprintf("%s, %d%%", least.Name, term.Percent(least.Bytes, length))
-	}
-	if still := time.Since(least.Moved); still > stallAfter {
-		text += fmt.Sprintf(", no progress for %s", term.Duration(still))
-	}
-	if least.Waiting != "" {
-		text += ", waiting for " + least.Waiting
-	}
-	return text
-}
-
 // Position implements [term.Progress].
 func (f frame) Position() any {
 	at := struct {
@@ -278,45 +238,44 @@ func (f frame) Position() any {
 	for _, h := range f.hosts {
 		at.bytes += h.Bytes
 	}
-	for _, phase := range phases() {
-		at.hosts += fmt.Sprint(len(f.in(phase)), " ")
+	for phase, hosts := range f.hosts.phases {
+		at.hosts += fmt.Sprint(phase, len(hosts))
 	}
 	return at
 }
 
 // Waiting implements [term.Progress]. A stream that has reached all hosts waits for its source only.
 func (f frame) Waiting() (what, remedy string) {
-	fetching := f.in(cast.Fetching)
+	fetching := f.hosts.in(cast.Fetching)
 	if f.source.Length < 0 {
 		fetching = slices.DeleteFunc(fetching, func(h cast.HostResult) bool { return h.Bytes >= f.source.Read })
 	}
 	if len(fetching) > 0 {
-		return "waiting for " + slowest(fetching, f.source.Length), "does that host answer, and its disk or command take data?"
+		return "waiting for " + fetching.slowest(f.source.Length), "does that host answer, and its disk or command take data?"
 	}
-	for _, phase := range []cast.Phase{cast.Login, cast.Program, cast.Start} {
-		if hosts := f.in(phase); len(hosts) > 0 {
-			return fmt.Sprintf("waiting for the %s of %s", phase, fold(hosts)), "do these hosts answer, and take logins without a password?"
+	for phase, hosts := range f.hosts.phases {
+		if phase == cast.Login || phase == cast.Program || phase == cast.Start {
+			return fmt.Sprintf("waiting for the %s of %s", phase, hosts.fold()), "do these hosts answer, and take logins without a password?"
 		}
 	}
 	return "", ""
 }
 
+// Line implements [term.Frame].
 func (f frame) Line() string {
 	parts := []string{f.head()}
-	if have, all := f.progress(); all > 0 && have > 0 {
-		parts = append(parts, fmt.Sprintf("%d%%", term.Percent(have, all)), term.Rate(f.rate))
-	} else if have > 0 {
+	have, all := f.progress()
+	if all > 0 && have > 0 {
+		parts = append(parts, fmt.Sprintf("%d%%", term.Percent(have, all)))
+	}
+	if have > 0 {
 		parts = append(parts, term.Rate(f.rate))
 	}
 	var counts []string
-	for _, phase := range phases() {
-		hosts := f.in(phase)
-		if len(hosts) == 0 {
-			continue
-		}
+	for phase, hosts := range f.hosts.phases {
 		text := fmt.Sprintf("%d %s", len(hosts), phase)
 		if phase == cast.Fetching {
-			text += fmt.Sprintf(" (slowest %s)", slowest(hosts, f.source.Length))
+			text += fmt.Sprintf(" (slowest %s)", hosts.slowest(f.source.Length))
 		}
 		counts = append(counts, text)
 	}

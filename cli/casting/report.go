@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
-	"github.com/mobgrid/mob/cast/hostset"
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
@@ -34,7 +33,8 @@ type report struct {
 	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 
-	res *cast.Result
+	all  hosts
+	took time.Duration
 }
 
 // hostReport is the result of one host.
@@ -56,7 +56,7 @@ type hostReport struct {
 }
 
 func newReport(res *cast.Result, cfg cast.Config) *report {
-	r := &report{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), DroppedBits: res.DroppedBits, res: res}
+	r := &report{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), DroppedBits: res.DroppedBits, all: res.Hosts, took: res.Took}
 	var got int64
 	for _, h := range res.Hosts {
 		r.Hosts = append(r.Hosts, hostReport{
@@ -89,23 +89,20 @@ func (r *report) print(w io.Writer) error {
 		size = term.Bytes(r.Bytes) + " "
 	}
 	t.Line("%s: %sto %d of %s in %s, %s in total; %s from WAN, %s from LAN", name, size, r.Done, term.Plural(len(r.Hosts), "host"),
-		term.Duration(r.res.Took), term.Rate(r.Rate), term.Bytes(r.FromWAN), term.Bytes(r.FromLAN))
+		term.Duration(r.took), term.Rate(r.Rate), term.Bytes(r.FromWAN), term.Bytes(r.FromLAN))
 	if r.DroppedBits > 0 {
 		t.Line("  each host has %s", command.DroppedBits(r.DroppedBits))
 	}
 	r.printClusters(t)
-	for _, phase := range phases() {
-		var hosts []cast.HostResult
-		for _, h := range r.res.Hosts {
-			if h.Phase == phase && phase != cast.Done {
-				hosts = append(hosts, h)
-			}
+	for phase, hosts := range r.all.phases {
+		if phase == cast.Done {
+			continue
 		}
-		for _, c := range causes(hosts) {
+		for _, c := range hosts.causes() {
 			t.Line("%d %s: %s", len(c.hosts), phase, c)
 		}
-		if phase == cast.Fetching && len(hosts) > 0 {
-			t.Line("  slowest: %s", slowest(hosts, r.Bytes))
+		if phase == cast.Fetching {
+			t.Line("  slowest: %s", hosts.slowest(r.Bytes))
 		}
 	}
 	if late := r.late(); late != "" {
@@ -116,12 +113,7 @@ func (r *report) print(w io.Writer) error {
 
 // late names the last host that was done, if it was much later than half of them.
 func (r *report) late() string {
-	var done []cast.HostResult
-	for _, h := range r.res.Hosts {
-		if h.Phase == cast.Done {
-			done = append(done, h)
-		}
-	}
+	done := r.all.in(cast.Done)
 	if len(done) == 0 {
 		return ""
 	}
@@ -190,64 +182,21 @@ func (r *report) sums(parts int) (all []*clusterSum) {
 	return all
 }
 
-// cause is a group of hosts that failed for the same reason.
-type cause struct {
-	hosts []cast.HostResult
-	text  string
-}
-
-// String returns the set of the hosts, and the reason if there is one.
-func (c cause) String() string { return strings.TrimSpace(fold(c.hosts) + " " + c.text) }
-
-// causes folds hosts by why they failed, the most frequent reason first.
-func causes(hosts []cast.HostResult) (all []cause) {
-	at := map[string]int{}
-	for _, h := range hosts {
-		text := h.Error
-		if h.Overwriting {
-			text = strings.TrimPrefix(text+"; what was at DEST is partly overwritten", "; ")
-		}
-		i, ok := at[text]
-		if !ok {
-			i = len(all)
-			at[text], all = i, append(all, cause{text: text})
-		}
-		all[i].hosts = append(all[i].hosts, h)
-	}
-	slices.SortStableFunc(all, func(a, b cause) int { return cmp.Compare(len(b.hosts), len(a.hosts)) })
-	return all
-}
-
-// fold returns the set of some hosts.
-func fold(hosts []cast.HostResult) string {
-	names := make([]string, len(hosts))
-	for i, h := range hosts {
-		names[i] = h.Name
-	}
-	return hostset.Fold(names)
-}
-
 // hosts lists the hosts that have the content, or that do not, in the format of [cast.Hosts]: a set
 // for each cluster.
 func (r *report) hosts(done bool) string {
-	var clusters []string
-	of := map[string][]cast.HostResult{}
-	for _, h := range r.res.Hosts {
-		if (h.Phase == cast.Done) != done {
-			continue
-		}
-		if of[h.Cluster] == nil {
-			clusters = append(clusters, h.Cluster)
-		}
-		of[h.Cluster] = append(of[h.Cluster], h)
-	}
 	var b strings.Builder
-	for _, c := range clusters {
-		b.WriteString(fold(of[c]))
-		if c != cast.DefaultCluster {
-			b.WriteString(" " + c)
+	for _, c := range r.sums(proto.MaxClusterParts) {
+		some := slices.DeleteFunc(slices.Clone(r.all), func(h cast.HostResult) bool {
+			return h.Cluster != c.name || (h.Phase == cast.Done) != done
+		})
+		switch {
+		case len(some) == 0:
+		case c.name == cast.DefaultCluster:
+			fmt.Fprintln(&b, some.fold())
+		default:
+			fmt.Fprintln(&b, some.fold(), c.name)
 		}
-		b.WriteByte('\n')
 	}
 	return b.String()
 }
