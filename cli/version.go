@@ -2,13 +2,12 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
 )
 
 const versionHelp = `Prints the version of mob, the version of Go that built it, and the system.`
@@ -19,10 +18,7 @@ func newVersion(a *command.App) *cobra.Command {
 		JSON: true,
 		Run: func(_ context.Context, a *command.App, _ []string) error {
 			v := map[string]string{"version": command.Version(), "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}
-			return a.Print(v, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "mob %s (%s, %s)\n", v["version"], v["go"], v["system"])
-				return err
-			})
+			return a.Print(v, func(w term.TextWriter) { w.Line("mob %s (%s, %s)", v["version"], v["go"], v["system"]) })
 		},
 	})
 }

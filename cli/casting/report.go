@@ -3,7 +3,6 @@ package casting
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -78,8 +77,7 @@ func newReport(res *cast.Result, cfg cast.Config) *report {
 }
 
 // print prints the report for people, with failed hosts by cause.
-func (r *report) print(w io.Writer) error {
-	t := term.NewTextWriter(w)
+func (r *report) print(t term.TextWriter) {
 	name := r.Source
 	if name == "-" {
 		name = "standard input"
@@ -108,7 +106,6 @@ func (r *report) print(w io.Writer) error {
 	if late := r.late(); late != "" {
 		t.Line("%s", late)
 	}
-	return t.Flush()
 }
 
 // late names the last host that was done, if it was much later than half of them.

@@ -2,12 +2,12 @@ package command
 
 import (
 	"context"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/term"
 )
 
 // App holds the flags that several commands share.
@@ -59,20 +59,14 @@ func (a *App) Command(s Spec) *cobra.Command {
 	return cmd
 }
 
-// Result returns the writer of the result of a command, which is text or JSON.
-func (a *App) Result() io.Writer {
-	if a.JSON {
-		return JSONOutput{a.Out}
-	}
-	return a.Out
-}
-
 // Print prints the result of a command: as JSON, or by text.
-func (a *App) Print(v any, text func(io.Writer) error) error {
+func (a *App) Print(v any, text func(term.TextWriter)) error {
 	if a.JSON {
-		return WriteJSON(a.Out, v)
+		return encodeJSON(a.Out, v, "  ")
 	}
-	return text(a.Out)
+	w := term.NewTextWriter(a.Out)
+	text(w)
+	return w.Flush()
 }
 
 // Dial connects to the daemon of the data directory.

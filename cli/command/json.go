@@ -8,25 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// WriteJSON writes v as indented JSON.
-func WriteJSON(w io.Writer, v any) error { return encodeJSON(w, v, "  ") }
-
 // WriteJSONLine writes v as JSON in one line.
 func WriteJSONLine(w io.Writer, v any) error { return encodeJSON(w, v, "") }
 
 func encodeJSON(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(JSONOutput{w})
+	e := json.NewEncoder(jsonOutput{w})
 	e.SetEscapeHTML(false) // a link has ampersands
 	e.SetIndent("", indent)
 	return e.Encode(v)
 }
 
-// JSONOutput escapes U+007F to U+009F in JSON, which package json does not: a terminal may run them as control
+// jsonOutput escapes U+007F to U+009F in JSON, which package json does not: a terminal may run them as control
 // sequences, and names come from other nodes. A character must not span two calls of Write.
-type JSONOutput struct{ io.Writer }
+type jsonOutput struct{ io.Writer }
 
 // Write implements [io.Writer].
-func (j JSONOutput) Write(b []byte) (int, error) {
+func (j jsonOutput) Write(b []byte) (int, error) {
 	isControl := func(r rune) bool { return r >= 0x7f && r <= 0x9f }
 	var out []byte
 	rest := b

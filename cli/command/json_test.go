@@ -29,7 +29,7 @@ func TestJSONControls(t *testing.T) {
 	text := "a\u009b31m \u00a0é€😀 & " + controls()
 	value := map[string]string{text: text}
 	for name, write := range map[string]func(b *bytes.Buffer) error{
-		"indented": func(b *bytes.Buffer) error { return WriteJSON(b, value) },
+		"indented": func(b *bytes.Buffer) error { return (&App{Env: &Env{Out: b}, JSON: true}).Print(value, nil) },
 		"line":     func(b *bytes.Buffer) error { return WriteJSONLine(b, value) },
 		"log": func(b *bytes.Buffer) error {
 			log, _, err := NewLog(b, "info", true)
@@ -37,9 +37,6 @@ func TestJSONControls(t *testing.T) {
 				log.Info("m", text, text)
 			}
 			return err
-		},
-		"result": func(b *bytes.Buffer) error {
-			return json.NewEncoder((&App{Env: &Env{Out: b}, JSON: true}).Result()).Encode(value)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func NewLog(w io.Writer, level string, asJSON bool) (*slog.Logger, *slog.LevelVa
 	at.Set(l)
 	opt := &slog.HandlerOptions{Level: at}
 	if asJSON {
-		return slog.New(slog.NewJSONHandler(JSONOutput{w}, opt)), at, nil
+		return slog.New(slog.NewJSONHandler(jsonOutput{w}, opt)), at, nil
 	}
 	return slog.New(slog.NewTextHandler(w, opt)), at, nil
 }

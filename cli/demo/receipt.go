@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"io"
 	"text/tabwriter"
 	"time"
 
@@ -66,18 +65,15 @@ func (r receipt) err() error {
 }
 
 // print writes the receipt for people.
-func (r receipt) print(out io.Writer) error {
+func (r receipt) print(out term.TextWriter) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "cluster\tnodes\tfrom WAN\tfrom LAN\tWAN copies\tintact\t")
 	for _, c := range r.Clusters {
 		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.2f\t%d of %d\t\n",
 			c.Name, c.Nodes, term.Bytes(c.FromWAN), term.Bytes(c.FromLAN), c.WANCopies, c.Intact, c.Nodes)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	_ = w.Flush() // out keeps the error
 	took := time.Duration(r.Seconds * float64(time.Second))
-	_, err := fmt.Fprintf(out, "%d intact copies of %s in %s: %s delivered\n", r.Intact, term.Bytes(r.Bytes),
+	out.Line("%d intact copies of %s in %s: %s delivered", r.Intact, term.Bytes(r.Bytes),
 		term.Duration(took), term.Rate(term.Average(r.Bytes*int64(r.Intact), took)))
-	return err
 }

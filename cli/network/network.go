@@ -336,23 +336,23 @@ func showNetwork(a *command.App, file string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, map[string]any{"network": s.ID().String()})
-	}
-	_, err = fmt.Fprintln(a.Out, s.ID())
-	return err
+	id := s.ID().String()
+	return a.Print(map[string]any{"network": id}, func(w term.TextWriter) { w.Line("%s", id) })
 }
 
 func showCertificate(a *command.App, c *membership.Certificate) error {
-	if a.JSON {
-		return command.WriteJSON(a.Out, map[string]any{
-			"network": c.Network.String(), "id": c.Peer.String(), "cluster": c.Cluster,
-			"roles": c.Roles.Names(), "from": c.From, "to": c.To,
-		})
+	v := map[string]any{
+		"network": c.Network.String(), "id": c.Peer.String(), "cluster": c.Cluster,
+		"roles": c.Roles.Names(), "from": c.From, "to": c.To,
 	}
-	_, err := fmt.Fprintf(a.Out, "network   %s\nnode      %s\ncluster   %s\nroles     %s\nfrom      %s\nto        %s\n",
-		c.Network, c.Peer, c.Cluster, c.Roles, term.Date(c.From), term.Date(c.To))
-	return err
+	return a.Print(v, func(w term.TextWriter) {
+		w.Line("network   %s", c.Network)
+		w.Line("node      %s", c.Peer)
+		w.Line("cluster   %s", c.Cluster)
+		w.Line("roles     %s", c.Roles)
+		w.Line("from      %s", term.Date(c.From))
+		w.Line("to        %s", term.Date(c.To))
+	})
 }
 
 func showRevoked(a *command.App, ls membership.Lists) error {
@@ -361,18 +361,12 @@ func showRevoked(a *command.App, ls membership.Lists) error {
 	for i, id := range peers {
 		ids[i] = id.String()
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, map[string]any{"network": l.Network.String(), "serial": l.Serial, "revoked": ids})
-	}
-	if _, err := fmt.Fprintf(a.Out, "network   %s\nserial    %d\n", l.Network, l.Serial); err != nil {
-		return err
-	}
-	for i, id := range ids {
-		if _, err := fmt.Fprintln(a.Out, term.Heading("revoked", i)+id); err != nil {
-			return err
-		}
-	}
-	return nil
+	v := map[string]any{"network": l.Network.String(), "serial": l.Serial, "revoked": ids}
+	return a.Print(v, func(w term.TextWriter) {
+		w.Line("network   %s", l.Network)
+		w.Line("serial    %d", l.Serial)
+		w.List("revoked", ids)
+	})
 }
 
 // parsePeer parses the id of a node, or its address.

@@ -3,10 +3,10 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
+	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
@@ -46,18 +46,12 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 		Bytes:       m.Length(),
 		Pieces:      m.Pieces(),
 		PieceLength: m.PieceLength,
-		Trackers:    []string{},
-		Peers:       []string{},
+		Trackers:    control.Texts(link.Trackers),
+		Peers:       control.Texts(link.Peers),
 		Coded:       link.Coded,
 		Strategy:    link.Strategy.String(),
 		Foreign:     append([]proto.Param{}, link.Foreign...),
 		Entries:     []entry{},
-	}
-	for _, a := range link.Trackers {
-		d.Trackers = append(d.Trackers, a.String())
-	}
-	for _, a := range link.Peers {
-		d.Peers = append(d.Peers, a.String())
 	}
 	if link.Plan.Defined() {
 		d.Plan = link.Plan.String()
@@ -86,8 +80,7 @@ func newEntry(e proto.Entry) entry {
 }
 
 // print writes the description for people.
-func (d description) print(out io.Writer) error {
-	w := term.NewTextWriter(out)
+func (d description) print(w term.TextWriter) {
 	w.Line("name      %s", d.Name)
 	w.Line("id        %s", d.ID)
 	w.Size(d.Bytes, d.Pieces, int64(d.PieceLength))
@@ -115,7 +108,6 @@ func (d description) print(out io.Writer) error {
 		suffix := map[string]string{"folder": "/", "symlink": " -> " + e.Target}[e.Kind]
 		w.Line("  %s %9s  %s", e.Mode, term.Bytes(e.Size), cmp.Or(e.Path, d.Name)+suffix)
 	}
-	return w.Flush()
 }
 
 // countEntries says how many entries of each kind there are.

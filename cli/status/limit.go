@@ -3,7 +3,6 @@ package status
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -88,7 +87,7 @@ func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) erro
 	if req.Name != "" {
 		return printTransferLimits(ctx, a, s, req.Name)
 	}
-	return a.Print(l, func(w io.Writer) error { return writeLines(w, limitLines(&l, time.Now())) })
+	return a.Print(l, func(w term.TextWriter) { printLimits(w, &l) })
 }
 
 // printTransferLimits shows the limits of one transfer.
@@ -101,63 +100,48 @@ func printTransferLimits(ctx context.Context, a *command.App, s *control.Client,
 	if st.Limits != nil {
 		own = *st.Limits
 	}
-	return a.Print(control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own}, func(w io.Writer) error {
-		return writeLines(w, []string{st.Name + ": " + own.String()})
+	return a.Print(control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own}, func(w term.TextWriter) {
+		w.Line("%s: %v", st.Name, own)
 	})
 }
 
-func writeLines(out io.Writer, lines []string) error {
-	w := term.NewTextWriter(out)
-	for _, l := range lines {
-		w.Line("%s", term.Printable(l))
-	}
-	return w.Flush()
-}
-
-// limitLines shows the limits of a node.
-func limitLines(l *control.Limits, now time.Time) (out []string) {
+// printLimits shows the limits of a node.
+func printLimits(w term.TextWriter, l *control.Limits) {
 	for _, s := range l.Settings {
-		text := fmt.Sprintf("%-16s  %-10v", s.Name, s.Rate) + describeSetting(s, now)
-		if s.Name == "cluster-wan-down" && l.Share != nil {
-			text += ", " + describeShare(l.Share)
-		}
-		out = append(out, strings.TrimRight(text, " "))
+		text := fmt.Sprintf("%-16s  %-10v", s.Name, s.Rate) + describeSetting(s, l.Share)
+		w.Line("%s", strings.TrimRight(text, " "))
 	}
 	for _, t := range l.Transfers {
-		out = append(out, t.Name+": "+t.Limits.String())
+		w.Line("%s: %v", t.Name, t.Limits)
 	}
-	return out
 }
 
-// describeSetting formats the source of a limit, and its end.
-func describeSetting(s limit.Setting, now time.Time) (text string) {
-	switch {
-	case s.By == "schedule":
+// describeSetting formats the source of a limit, its end, and the node's share of the limit of the cluster.
+func describeSetting(s limit.Setting, share *peer.ShareStatus) (text string) {
+	switch s.By {
+	case "schedule":
 		text = "  by the schedule " + s.Entry
-	case s.By == "command":
+	case "command":
 		text = "  by mob limit"
 	}
-	if s.Until.IsZero() {
-		return text
+	if !s.Until.IsZero() {
+		layout := "15:04"
+		if time.Until(s.Until) > 12*time.Hour {
+			layout = "Mon 15:04"
+		}
+		text += "  until " + s.Until.Local().Format(layout)
 	}
-	layout := "15:04"
-	if s.Until.Sub(now) > 12*time.Hour {
-		layout = "Mon 15:04"
-	}
-	return text + "  until " + s.Until.Local().Format(layout)
-}
-
-// describeShare formats the node's share of the limit of the cluster.
-func describeShare(s *peer.ShareStatus) string {
-	text := fmt.Sprintf("%v of it for this node, %s share it", s.Rate, term.Plural(s.Members, "member"))
-	if s.LowestBy != "" {
-		text += fmt.Sprintf("; %s has the lowest, %v, which counts", s.LowestBy, s.Limit)
+	if s.Name == "cluster-wan-down" && share != nil {
+		text += fmt.Sprintf(", %v of it for this node, %s share it", share.Rate, term.Plural(share.Members, "member"))
+		if share.LowestBy != "" {
+			text += fmt.Sprintf("; %s has the lowest, %v, which counts", share.LowestBy, share.Limit)
+		}
 	}
 	return text
 }
 
 // statusLimitLines shows the limits that are set, in a status.
-func statusLimitLines(l *control.Limits, now time.Time) (out []string) {
+func statusLimitLines(l *control.Limits) (out []string) {
 	if l == nil {
 		return nil
 	}
@@ -165,11 +149,7 @@ func statusLimitLines(l *control.Limits, now time.Time) (out []string) {
 		if s.Rate == 0 && s.By == "configuration" {
 			continue
 		}
-		text := s.Name + " " + s.Rate.String() + describeSetting(s, now)
-		if s.Name == "cluster-wan-down" && l.Share != nil {
-			text += ", " + describeShare(l.Share)
-		}
-		out = append(out, term.Heading("limit", len(out))+text)
+		out = append(out, term.Heading("limit", len(out))+s.Name+" "+s.Rate.String()+describeSetting(s, l.Share))
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,17 +31,16 @@ func runLs(ctx context.Context, a *command.App, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, list)
-	}
-	w := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STATE\tDONE\tSIZE\tPATH\tID")
-	for _, st := range list {
-		done, size := "-", "-"
-		if st.Length >= 0 {
-			done, size = fmt.Sprintf("%d%%", term.Percent(st.Have, st.Length)), term.Bytes(st.Length)
+	return a.Print(list, func(out term.TextWriter) {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "STATE\tDONE\tSIZE\tPATH\tID")
+		for _, st := range list {
+			done, size := "-", "-"
+			if st.Length >= 0 {
+				done, size = fmt.Sprintf("%d%%", term.Percent(st.Have, st.Length)), term.Bytes(st.Length)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st, time.Now()), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
-	}
-	return w.Flush()
+		_ = w.Flush() // into memory
+	})
 }

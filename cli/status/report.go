@@ -36,7 +36,7 @@ func (r report) lines() []string {
 	var out []string
 	if r.Node != nil && !r.detailed {
 		out = append(out, nodeLines(r.Node)...)
-		out = append(out, statusLimitLines(r.Limits, time.Now())...)
+		out = append(out, statusLimitLines(r.Limits)...)
 	}
 	for _, st := range r.Transfers {
 		if len(out) > 0 {
@@ -50,11 +50,14 @@ func (r report) lines() []string {
 	case r.Node != nil && len(r.Transfers) == 0:
 		out = append(out, "this node does not have the content")
 	}
-	out = append(out, r.fleetLines()...)
-	for i := range out {
-		out[i] = term.Printable(out[i])
+	return append(out, r.fleetLines()...)
+}
+
+// print writes the report for people.
+func (r report) print(w term.TextWriter) {
+	for _, l := range r.lines() {
+		w.Line("%s", l)
 	}
-	return out
 }
 
 func nodeLines(n *control.Info) []string {
@@ -114,7 +117,7 @@ func transferLines(st peer.Status, peers bool) []string {
 		lines = append(lines, "  alone   "+command.Isolation(st))
 	}
 	if !st.Ends.IsZero() {
-		lines = append(lines, "  kept    until "+term.Date(st.Ends)+endsIn(st, time.Now()))
+		lines = append(lines, "  kept    until "+term.Date(st.Ends)+endsIn(st))
 	}
 	if st.Damaged > 0 {
 		of := ""
@@ -315,11 +318,11 @@ func (r report) fleetLines() []string {
 }
 
 // endsIn formats the end of a transfer, empty if it has none.
-func endsIn(st peer.Status, now time.Time) string {
+func endsIn(st peer.Status) string {
 	if st.Ends.IsZero() {
 		return ""
 	}
-	return " (ends in " + term.Duration(max(st.Ends.Sub(now), 0)) + ")"
+	return " (ends in " + term.Duration(max(time.Until(st.Ends), 0)) + ")"
 }
 
 // describePlan formats the part of a node in a plan.

@@ -3,8 +3,6 @@ package status
 import (
 	"context"
 	"errors"
-	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,10 +69,7 @@ func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) (e
 	if err != nil {
 		return err
 	}
-	return a.Print(r, func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(r.lines(), "\n")+"\n")
-		return err
-	})
+	return a.Print(r, r.print)
 }
 
 // reportAll reports all transfers of the node.

@@ -15,6 +15,7 @@ import (
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
 )
 
 const topologyHelp = `Prints the measured links between the clusters of a swarm as a topology for "mob-bench plan":
@@ -53,7 +54,7 @@ func newTopology(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.Print(t, func(w io.Writer) error { return writeTopology(w, &t) })
+			return a.Print(t, func(w term.TextWriter) { writeTopology(w, &t) })
 		},
 	})
 }
@@ -87,11 +88,10 @@ func topologyPairs(t *control.Topology) []topologyPair {
 }
 
 // writeTopology writes a topology as TOML.
-func writeTopology(w io.Writer, t *control.Topology) error {
-	var b strings.Builder
-	b.WriteString("# What nodes measured. Rates are of content, without the headers of packets.\n")
+func writeTopology(w io.Writer, t *control.Topology) {
+	fmt.Fprint(w, "# What nodes measured. Rates are of content, without the headers of packets.\n")
 	for _, h := range t.Hosts {
-		fmt.Fprintf(&b, "\n[[host]]\nname    = %q\ncluster = %q\n", h.Name, h.Cluster)
+		fmt.Fprintf(w, "\n[[host]]\nname    = %q\ncluster = %q\n", h.Name, h.Cluster)
 	}
 	pairs := topologyPairs(t)
 	switches := map[string]bool{}
@@ -102,15 +102,13 @@ func writeTopology(w io.Writer, t *control.Topology) error {
 		switches[p.ab.From], switches[p.ab.To] = true, true
 	}
 	for _, name := range slices.Sorted(maps.Keys(switches)) {
-		fmt.Fprintf(&b, "\n[[switch]]\nname = %q\n", name)
+		fmt.Fprintf(w, "\n[[switch]]\nname = %q\n", name)
 	}
 	for _, p := range pairs {
-		fmt.Fprintf(&b, "\n[[link]]%s\na  = %q\nb  = %q\n", pathComment(p), p.ab.From, p.ab.To)
+		fmt.Fprintf(w, "\n[[link]]%s\na  = %q\nb  = %q\n", pathComment(p), p.ab.From, p.ab.To)
 		ab, ba := topologyRate(p.ab, p.ba), topologyRate(p.ba, p.ab)
-		fmt.Fprintf(&b, "ab = %s\nba = %s\n", ab, ba)
+		fmt.Fprintf(w, "ab = %s\nba = %s\n", ab, ba)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // pathComment formats the round trip and the loss of a link.

@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,8 +61,7 @@ func describeTorrent(m *metainfo.Metainfo) torrentDescription {
 }
 
 // print writes the description for people.
-func (d torrentDescription) print(out io.Writer) error {
-	w := term.NewTextWriter(out)
+func (d torrentDescription) print(w term.TextWriter) {
 	w.Line("name      %s", d.Name)
 	w.Line("info-hash %s", d.InfoHash)
 	w.Size(d.Bytes, d.Pieces, d.PieceLength)
@@ -89,5 +87,4 @@ func (d torrentDescription) print(out io.Writer) error {
 		}
 		w.Line("  %9s  %s%s", term.Bytes(f.Size), f.Path, note)
 	}
-	return w.Flush()
 }

@@ -2,11 +2,10 @@ package status
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
 )
 
 // watch reports until it is interrupted: over the last report on a terminal, one
@@ -28,7 +27,10 @@ func watch(ctx context.Context, a *command.App, ask func() (report, error)) erro
 			err = command.WriteJSONLine(a.Out, r)
 		case p.Draw(r):
 		default:
-			_, err = fmt.Fprintf(a.Out, "%s\n\n", strings.Join(r.lines(), "\n"))
+			w := term.NewTextWriter(a.Out)
+			r.print(w)
+			w.Line("")
+			err = w.Flush()
 		}
 		if err != nil {
 			return err

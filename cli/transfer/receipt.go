@@ -65,9 +65,6 @@ func fromLevels(levels []peer.Level) string {
 // printReceipt prints the cost of a get, in one line.
 func printReceipt(a *command.App, st peer.Status) error {
 	r := newReceipt(st)
-	if a.JSON {
-		return command.WriteJSON(a.Out, r)
-	}
 	from := term.Bytes(r.FromLAN) + " from LAN"
 	if len(r.Levels) > 0 {
 		from = fromLevels(r.Levels)
@@ -84,6 +81,5 @@ func printReceipt(a *command.App, st peer.Status) error {
 	if r.Isolation != nil {
 		text += "; " + command.Isolation(st)
 	}
-	_, err := fmt.Fprintln(a.Out, term.Printable(text))
-	return err
+	return a.Print(r, func(w term.TextWriter) { w.Line("%s", text) })
 }

@@ -3,7 +3,6 @@ package transfer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -53,12 +52,6 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return command.WriteJSON(a.Out, r)
-	}
-	for _, l := range r.Left {
-		a.Note("left %s: %s", l.Path, l.Why)
-	}
 	text := "removed " + r.ID
 	switch _, err := os.Lstat(r.Root); {
 	case err == nil && len(r.Left) > 0:
@@ -68,6 +61,10 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	case f.content:
 		text += "; deleted " + r.Root
 	}
-	_, err = fmt.Fprintln(a.Out, term.Printable(text))
-	return err
+	return a.Print(r, func(w term.TextWriter) {
+		for _, l := range r.Left {
+			a.Note("left %s: %s", l.Path, l.Why)
+		}
+		w.Line("%s", text)
+	})
 }

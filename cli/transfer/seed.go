@@ -174,10 +174,6 @@ func noteSkipped(a *command.App, s control.Skipped) {
 
 // printLink prints the link of a seed.
 func printLink(a *command.App, st peer.Status, skipped control.Skipped) error {
-	if !a.JSON {
-		_, err := fmt.Fprintln(a.Out, st.Link)
-		return err
-	}
 	out := map[string]any{
 		"link":         st.Link,
 		"id":           st.ID,
@@ -202,7 +198,7 @@ func printLink(a *command.App, st peer.Status, skipped control.Skipped) error {
 	if st.Strategy != "" {
 		out["strategy"] = st.Strategy
 	}
-	return command.WriteJSON(a.Out, out)
+	return a.Print(out, func(w term.TextWriter) { w.Line("%s", st.Link) })
 }
 
 // serve waits for the interrupt, and warns when the content changes on disk.

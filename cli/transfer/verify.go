@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -160,8 +159,7 @@ func arePieces(n int) string {
 }
 
 // print writes the result for people.
-func (r verified) print(out io.Writer) error {
-	w := term.NewTextWriter(out)
+func (r verified) print(w term.TextWriter) {
 	switch intact := r.Checked - r.Damaged.Count; {
 	case intact == r.Pieces && len(r.Different) == 0:
 		w.Line("%s: intact, %s", r.Path, term.Plural(r.Pieces, "piece"))
@@ -183,7 +181,6 @@ func (r verified) print(out io.Writer) error {
 	if r.Repaired {
 		w.Line("  repaired: all pieces are valid now")
 	}
-	return w.Flush()
 }
 
 // maxNumbers bounds the numbers of pieces in one line.

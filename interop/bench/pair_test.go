@@ -82,5 +82,5 @@ func appendResult(r *Report) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(WriteJSON(f, r), f.Close())
+	return errors.Join(writeJSON(f, r), f.Close())
 }

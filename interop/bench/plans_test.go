@@ -63,7 +63,7 @@ func TestPlanReport(t *testing.T) {
 	r := planReportOf(t, false)
 	r.Cases = append(planReportOf(t, true).Cases, r.Cases...)
 	var table, text, svg bytes.Buffer
-	if err := errors.Join(r.WriteTable(&table), WriteJSON(&text, r), r.WriteSVG(&svg)); err != nil {
+	if err := errors.Join(r.WriteTable(&table), writeJSON(&text, r), r.WriteSVG(&svg)); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"means of 3 runs", "\nmixed\n", "\nmixed, asymmetric\n", " of min-cuts ", "     40 ", " edmonds "} {

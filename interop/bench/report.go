@@ -2,9 +2,7 @@ package bench
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 )
@@ -162,17 +160,6 @@ func (r *Run) String() string {
 		return "failed: " + oneLine(r.Error)
 	}
 	return fmt.Sprintf("%s MB/s, %d of %d copies intact", figure(r.Rate/1e6), r.Intact, r.Copied)
-}
-
-// WriteJSON writes a report as JSON. A single scenario is written as its [Report].
-func WriteJSON(out io.Writer, report any) error {
-	if s, ok := report.(Scenarios); ok && len(s) == 1 {
-		report = s[0]
-	}
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(report)
 }
 
 // setTimes records the times of the receivers that became complete, and the ones that were killed or are

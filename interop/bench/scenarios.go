@@ -12,7 +12,15 @@ import (
 // Scenarios is the reports of a comparison: one for each scenario, of the same grid and content.
 type Scenarios []*Report
 
-// ReadScenarios reads scenarios that [WriteJSON] has written, one or more times.
+// MarshalJSON writes a single scenario as its [Report].
+func (s Scenarios) MarshalJSON() ([]byte, error) {
+	if len(s) == 1 {
+		return json.Marshal(s[0])
+	}
+	return json.Marshal([]*Report(s))
+}
+
+// ReadScenarios reads scenarios as JSON, one or more times.
 func ReadScenarios(in io.Reader) (Scenarios, error) {
 	var all Scenarios
 	for d := json.NewDecoder(in); ; {

@@ -36,7 +36,7 @@ func mergedScenarios(t *testing.T) Scenarios {
 	} {
 		// What is read is what was written.
 		var text bytes.Buffer
-		if err := WriteJSON(&text, r); err != nil {
+		if err := writeJSON(&text, r); err != nil {
 			t.Fatal(err)
 		}
 		read, err := ReadScenarios(&text)
@@ -61,7 +61,7 @@ func TestScenariosMerge(t *testing.T) {
 		t.Errorf("%+v", mob)
 	}
 	var list, table, again bytes.Buffer
-	if err := WriteJSON(&list, all); err != nil {
+	if err := writeJSON(&list, all); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadScenarios(&list)

@@ -207,12 +207,7 @@ type report interface {
 
 // print prints a report, and draws it if asked.
 func (f *commonFlags) print(a *command.App, r report) error {
-	var err error
-	if a.JSON {
-		err = bench.WriteJSON(a.Result(), r)
-	} else {
-		err = r.WriteTable(a.Out)
-	}
+	err := a.Print(r, func(w term.TextWriter) { _ = r.WriteTable(w) }) // Print returns the error
 	return errors.Join(err, f.draw(a.Env, r.WriteSVG))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/cli/topology"
 	"github.com/mobgrid/mob/mob/plan"
 )
@@ -36,9 +37,7 @@ func FuzzMakePlan(f *testing.F) {
 				t.Errorf("an error of several lines, or that moves the cursor: %q", err)
 			}
 		} else if r != nil {
-			if err := r.print(io.Discard); err != nil {
-				t.Error(err)
-			}
+			r.print(term.NewTextWriter(io.Discard))
 			if err := r.dot(io.Discard); err != nil {
 				t.Error(err)
 			}

@@ -86,7 +86,7 @@ func newPlanReport(
 const shownTrees = 8
 
 // print prints the trees, and the rate of each host.
-func (r *planReport) print(out io.Writer) error {
+func (r *planReport) print(out term.TextWriter) {
 	fmt.Fprintf(out, "%s from %s to %s: %s, planned in %.1f ms\n",
 		r.Algorithm, r.Source, term.Plural(len(r.Hosts), "host"), term.Plural(len(r.Trees), "tree"), 1000*r.PlanningSeconds)
 	for i, t := range r.Trees {
@@ -98,11 +98,11 @@ func (r *planReport) print(out io.Writer) error {
 		r.draw(out, i)
 	}
 	fmt.Fprintln(out)
-	return r.printHosts(out)
+	r.printHosts(out)
 }
 
 // printHosts prints a line for hosts that get the same, for the same reason.
-func (r *planReport) printHosts(out io.Writer) error {
+func (r *planReport) printHosts(out io.Writer) {
 	type line struct{ cluster, rate, cut, limits string }
 	var lines []line
 	names := make(map[line][]string)
@@ -118,7 +118,7 @@ func (r *planReport) printHosts(out io.Writer) error {
 	for _, l := range lines {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", hostset.Fold(names[l]), cmp.Or(l.cluster, "-"), l.rate, l.cut, cmp.Or(l.limits, "-"))
 	}
-	return w.Flush()
+	_ = w.Flush() // out keeps the error
 }
 
 // limitNames lists limits, and counts those beyond some.
