@@ -6,8 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
-	"time"
 
 	"github.com/mobgrid/mob/interop/bench/stock"
 	"github.com/mobgrid/mob/interop/netns"
@@ -33,7 +31,7 @@ func (b BitTorrent) Missing() error { return errors.Join(b.tracker().Missing(), 
 // the source has checked and announced the content. The clients of receivers start with
 // Fetch, as a user starts a client to get content.
 func (b BitTorrent) Prepare(ctx context.Context, site Site) (Transfer, error) {
-	s := &btSwarm{}
+	s := &btSwarm{swarm: swarm{receivers: map[*netns.Node]receiver{}}}
 	if err := s.prepare(ctx, b, site); err != nil {
 		_, closed := s.Close()
 		return nil, errors.Join(err, closed)
@@ -41,53 +39,11 @@ func (b BitTorrent) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	return s, nil
 }
 
-// btClients are stock clients that download the same torrent.
-type btClients struct {
-	receivers []*stock.Instance
-	byNode    map[*netns.Node]*stock.Instance
-}
-
-// add prepares a client.
-func (c *btClients) add(client *stock.Client, cfg stock.Config) error {
-	i, err := client.New(cfg)
-	if err != nil {
-		return err
-	}
-	if c.byNode == nil {
-		c.byNode = map[*netns.Node]*stock.Instance{}
-	}
-	c.receivers = append(c.receivers, i)
-	c.byNode[cfg.Node] = i
-	return nil
-}
-
-// fetch starts the clients and waits for their copies. It fails if one of seeds ends.
-func (c *btClients) fetch(ctx context.Context, seeds []*stock.Instance, whole func(n *netns.Node)) error {
-	for _, i := range c.receivers {
-		if err := i.Start(); err != nil {
-			return err
-		}
-	}
-	return stock.Await(ctx, c.receivers, seeds, whole)
-}
-
-// killAll ends clients, and returns the sum of what they used.
-func killAll(clients []*stock.Instance) (used netns.Usage, err error) {
-	var errs []error
-	for _, i := range clients {
-		errs = append(errs, i.Kill())
-		used.Add(i.Usage())
-	}
-	return used, errors.Join(errs...)
-}
-
 // btSwarm is a swarm of stock clients.
 type btSwarm struct {
-	btClients
+	swarm
 	torrent *stock.Torrent
 	tracker *stock.RunningTracker
-	source  *stock.Instance
-	hashing time.Duration // CPU that the source used before Fetch
 }
 
 func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
@@ -106,47 +62,25 @@ func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
 	}
 	for _, n := range site.Receivers {
 		cfg.Node = n
-		if err := s.add(b.Client, cfg); err != nil {
+		i, err := b.Client.New(cfg)
+		if err != nil {
 			return err
 		}
+		s.receivers[n] = i
 	}
 	cfg.Node, cfg.Content = site.Source, site.Content
-	s.source, err = b.Client.New(cfg)
+	source, err := b.Client.New(cfg)
 	if err != nil {
 		return err
 	}
+	s.source = source
 	s.tracker, err = b.tracker().Start(site.Source, site.Dir, s.torrent.InfoHash())
 	if err != nil {
 		return err
 	}
-	if err := s.source.Start(); err != nil {
+	s.uncounted = s.tracker
+	if err := source.Start(); err != nil {
 		return err
 	}
-	return s.tracker.AwaitSeed(ctx, s.source)
-}
-
-// Fetch implements [Transfer].
-func (s *btSwarm) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
-	s.hashing = s.source.Usage().CPU
-	return s.fetch(ctx, []*stock.Instance{s.source}, whole)
-}
-
-// Copy implements [Transfer].
-func (s *btSwarm) Copy(n *netns.Node) string { return s.byNode[n].Copy() }
-
-// Kill implements [Transfer].
-func (s *btSwarm) Kill(n *netns.Node) error { return s.byNode[n].Kill() }
-
-// Close implements [Transfer]. The tracker's usage is not counted.
-func (s *btSwarm) Close() (netns.Usage, error) {
-	all := s.receivers
-	if s.source != nil {
-		all = append(slices.Clone(all), s.source)
-	}
-	used, err := killAll(all)
-	used.CPU -= min(used.CPU, s.hashing)
-	if s.tracker != nil {
-		err = errors.Join(err, s.tracker.Kill())
-	}
-	return used, err
+	return s.tracker.AwaitSeed(ctx, source)
 }

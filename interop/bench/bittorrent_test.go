@@ -68,7 +68,8 @@ func prepareSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *b
 			t.Error(err)
 		}
 		if t.Failed() {
-			for _, i := range append(tr.(*btSwarm).receivers, tr.(*btSwarm).source) {
+			for _, p := range tr.(*btSwarm).programs() {
+				i := p.(*stock.Instance)
 				log, _ := os.ReadFile(i.Log())
 				t.Logf("%v: %s", i, log)
 			}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
@@ -18,6 +19,9 @@ type Daemon struct {
 	name  string
 	dir   string
 	proc  *process
+
+	link     string       // of the transfer that Fetch downloads
+	fetching atomic.Int64 // CPU time of its commands, in nanoseconds
 }
 
 // Name is the daemon's name, by default the name of its node.
@@ -32,14 +36,48 @@ func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }
 // Out is the path where Get puts the content.
 func (d *Daemon) Out() string { return d.dir + ".out" }
 
+// Copy is Out, for a receiver of a swarm.
+func (d *Daemon) Copy() string { return d.Out() }
+
 // Kill ends the daemon with SIGKILL and waits. It may be called again.
-func (d *Daemon) Kill() error { return d.proc.kill() }
+func (d *Daemon) Kill() error { return d.proc.Kill() }
 
-// Stop ends the daemon with SIGTERM and waits.
-func (d *Daemon) Stop() error { return d.proc.stop() }
+// Killed reports whether Kill was called.
+func (d *Daemon) Killed() bool { return d.proc.Killed() }
 
-// Usage returns the resources that the daemon has used. It fails once the daemon has ended.
-func (d *Daemon) Usage() (netns.Usage, error) { return d.proc.p.Usage() }
+// Ended is closed when the daemon has ended.
+func (d *Daemon) Ended() <-chan struct{} { return d.proc.Ended() }
+
+// Failed returns an error if the daemon has ended without Kill.
+func (d *Daemon) Failed() error {
+	if err := d.proc.Failed(); err != nil {
+		return fmt.Errorf("%s: mobd %w", d.Name(), err)
+	}
+	return nil
+}
+
+// Usage returns the resources that the daemon has used, and the commands of Fetch.
+func (d *Daemon) Usage() netns.Usage {
+	used := d.proc.Usage()
+	used.CPU += time.Duration(d.fetching.Load())
+	return used
+}
+
+// Fetch downloads the content of the transfer, until the daemon ends.
+func (d *Daemon) Fetch(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-d.Ended():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	cpu, err := d.get(ctx, d.link)
+	d.fetching.Add(int64(cpu))
+	return err
+}
 
 // mob runs a command of mob against the daemon and returns its output.
 func (d *Daemon) mob(ctx context.Context, args ...string) (string, error) {
@@ -58,7 +96,8 @@ func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Durati
 		cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	}
 	if err != nil {
-		return "", cpu, fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, lastLine(errs.String()))
+		text := strings.TrimSpace(errs.String())
+		return "", cpu, fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, text[strings.LastIndexByte(text, '\n')+1:])
 	}
 	return strings.TrimSpace(out.String()), cpu, nil
 }

@@ -65,7 +65,7 @@ func (f *Fleet) announceURL() string {
 }
 
 // KillTracker ends the tracker with SIGKILL.
-func (f *Fleet) KillTracker() error { return f.tracker.kill() }
+func (f *Fleet) KillTracker() error { return f.tracker.Kill() }
 
 // StartDaemon runs a daemon on a node, in the node's cluster or rack, with a name such as B2. One
 // that is started after [Daemon.Kill] uses the same data directory.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -64,6 +66,9 @@ func (f *Fleet) startTracker(t testing.TB, node *netns.Node) {
 		}
 	})
 }
+
+// Stop ends the daemon with SIGTERM and waits. It fails if the exit status is not 0.
+func (d *Daemon) Stop() error { return errors.Join(d.proc.Signal(syscall.SIGTERM), d.proc.Wait()) }
 
 // startDaemon runs a daemon for the length of a test.
 func (f *Fleet) startDaemon(t testing.TB, node *netns.Node) *Daemon {
@@ -155,10 +160,10 @@ func (d *Daemon) awaitHave(t testing.TB, have int64) status {
 	return status{}
 }
 
-// usage is Usage that must not fail.
+// usage returns the resources of a running daemon.
 func (d *Daemon) usage(t testing.TB) netns.Usage {
 	t.Helper()
-	u, err := d.Usage()
+	u, err := d.proc.Process.Usage()
 	if err != nil {
 		t.Fatal(err)
 	}

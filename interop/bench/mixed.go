@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,25 +42,26 @@ func (m Mixed) Missing() error {
 // Prepare implements [System]. The clients announce to mob's tracker, and start with Fetch,
 // as a user starts a client to get content.
 func (m Mixed) Prepare(ctx context.Context, site Site) (Transfer, error) {
-	daemons, clients := m.split(site.Receivers)
-	t := &mixedTransfer{mobTransfer: m.transfer(site)}
-	t.BitTorrent = true
+	f := m.fleet(site)
+	f.BitTorrent = true
 	cfg := stock.Config{
 		Dir:     filepath.Join(site.Dir, "stock"),
 		Torrent: filepath.Join(site.Dir, "content.torrent"),
 		Name:    filepath.Base(site.Content),
 	}
-	own := site
-	own.Receivers = daemons
-	seed := func() (string, error) {
-		return t.Source.SeedTorrent(ctx, site.Content, cfg.Torrent, t.announceURL())
-	}
-	if err := t.prepare(ctx, own, seed); err != nil {
+	var clients []*netns.Node
+	site.Receivers, clients = m.split(site.Receivers)
+	t, err := f.transfer(ctx, site, func(source *Daemon) (string, error) {
+		return source.SeedTorrent(ctx, site.Content, cfg.Torrent, f.announceURL())
+	})
+	if err != nil {
 		return nil, err
 	}
 	for i, n := range clients {
 		cfg.Node = n
-		if err := t.clients.add(m.Clients[i%len(m.Clients)], cfg); err != nil {
+		t.receivers[n], err = m.Clients[i%len(m.Clients)].New(cfg)
+		if err != nil {
+			delete(t.receivers, n)
 			_, closed := t.Close()
 			return nil, errors.Join(err, closed)
 		}
@@ -88,48 +88,4 @@ func (m Mixed) split(receivers []*netns.Node) (daemons, clients []*netns.Node) {
 		left[n.Path]--
 	}
 	return daemons, clients
-}
-
-// mixedTransfer is a transfer of daemons and stock clients.
-type mixedTransfer struct {
-	*mobTransfer
-	clients btClients
-}
-
-// Fetch implements [Transfer].
-func (t *mixedTransfer) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	ended := make(chan error, 2)
-	go func() { ended <- t.mobTransfer.Fetch(ctx, whole) }()
-	go func() { ended <- t.clients.fetch(ctx, nil, whole) }()
-	first := <-ended
-	if first != nil {
-		cancel()
-	}
-	return cmp.Or(first, <-ended)
-}
-
-// Copy implements [Transfer].
-func (t *mixedTransfer) Copy(n *netns.Node) string {
-	if c := t.clients.byNode[n]; c != nil {
-		return c.Copy()
-	}
-	return t.mobTransfer.Copy(n)
-}
-
-// Kill implements [Transfer].
-func (t *mixedTransfer) Kill(n *netns.Node) error {
-	if c := t.clients.byNode[n]; c != nil {
-		return c.Kill()
-	}
-	return t.mobTransfer.Kill(n)
-}
-
-// Close implements [Transfer].
-func (t *mixedTransfer) Close() (netns.Usage, error) {
-	used, err := t.mobTransfer.Close()
-	byClients, killed := killAll(t.clients.receivers)
-	used.Add(byClients)
-	return used, errors.Join(err, killed)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -59,24 +58,28 @@ func missingBuilt(bin string, programs ...string) error {
 
 // Prepare implements [System]: it starts the tracker and all daemons, and seeds the content.
 func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
-	t := m.transfer(site)
+	f := m.fleet(site)
 	var flags []string
 	for _, option := range m.Seed {
 		flags = append(flags, "--"+option)
 		if !strings.HasPrefix(option, PlanOption) {
 			continue
 		}
-		file, err := m.topology(site, t.Fleet)
+		file, err := m.topology(site, f)
 		if err != nil {
 			return nil, err
 		}
 		flags = append(flags, "--topology", file)
 	}
-	seed := func() (string, error) { return t.Source.Seed(ctx, site.Content, flags...) }
-	if err := t.prepare(ctx, site, seed); err != nil {
+	t, err := f.transfer(ctx, site, func(source *Daemon) (string, error) { return source.Seed(ctx, site.Content, flags...) })
+	if err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+func (m Mob) fleet(site Site) *Fleet {
+	return &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Flat}
 }
 
 // PlanOption is the beginning of the option of mob seed that has the transfer follow a plan.
@@ -96,160 +99,53 @@ func (m Mob) topology(site Site, f *Fleet) (file string, err error) {
 	return file, os.WriteFile(file, []byte(writeTopology(t)), 0o600)
 }
 
-func (m Mob) transfer(site Site) *mobTransfer {
-	return &mobTransfer{
-		Fleet: &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Flat},
-		gets:  map[*netns.Node]*mobGet{},
-	}
-}
-
 // mobTransfer is content that daemons download from a source.
 type mobTransfer struct {
 	*Fleet
-	// Source serves; Daemons, which it is not among, download.
+	swarm
 	Source  *Daemon
-	Daemons []*Daemon
-
-	link string
-	gets map[*netns.Node]*mobGet
-
-	// mu guards what follows, and the fields of every get.
-	mu   sync.Mutex
-	used netns.Usage
+	Daemons []*Daemon // that download
 }
 
-// mobGet is the download of one daemon.
-type mobGet struct {
-	daemon *Daemon
-	cancel context.CancelFunc
-	killed bool
-}
-
-// prepare starts the programs and seeds the content. If it fails it ends them.
-func (t *mobTransfer) prepare(ctx context.Context, site Site, seed func() (link string, err error)) error {
-	err := t.startAll(ctx, site)
-	if err == nil {
-		t.link, err = seed()
-	}
-	if err != nil {
+// transfer starts the programs and seeds the content. If it fails it ends them.
+func (f *Fleet) transfer(ctx context.Context, site Site, seed func(source *Daemon) (link string, err error)) (*mobTransfer, error) {
+	t := &mobTransfer{Fleet: f, swarm: swarm{receivers: map[*netns.Node]receiver{}}}
+	if err := t.start(ctx, site, seed); err != nil {
 		_, closed := t.Close()
-		return errors.Join(err, closed)
+		return nil, errors.Join(err, closed)
 	}
-	return nil
+	return t, nil
 }
 
-// startAtOnce is the number of daemons that start concurrently.
-const startAtOnce = 4
-
-// startAll runs the tracker and all daemons.
-func (t *mobTransfer) startAll(ctx context.Context, site Site) (err error) {
+func (t *mobTransfer) start(ctx context.Context, site Site, seed func(source *Daemon) (link string, err error)) error {
 	if err := t.StartTracker(site.Source); err != nil {
 		return err
 	}
+	t.uncounted = t.tracker
+	var err error
 	t.Source, err = t.StartDaemon(site.Source)
 	if err != nil {
 		return err
 	}
+	t.source = t.Source
 	t.Daemons = make([]*Daemon, len(site.Receivers))
-	errs := make([]error, len(site.Receivers))
-	slots := make(chan struct{}, startAtOnce)
-	var wg sync.WaitGroup
-	for i, n := range site.Receivers {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			errs[i] = ctx.Err()
-			if errs[i] == nil {
-				t.Daemons[i], errs[i] = t.StartDaemon(n)
-			}
-		})
+	err = netns.Concurrently(len(site.Receivers), func(i int) (err error) {
+		if err = ctx.Err(); err == nil {
+			t.Daemons[i], err = t.StartDaemon(site.Receivers[i])
+		}
+		return err
+	})
+	for _, d := range t.Daemons {
+		if d != nil {
+			t.receivers[d.Node] = d
+		}
 	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		return err
 	}
+	link, err := seed(t.Source)
 	for _, d := range t.Daemons {
-		t.gets[d.Node] = &mobGet{daemon: d}
+		d.link = link
 	}
-	return nil
-}
-
-// all lists every daemon, the source first.
-func (t *mobTransfer) all() []*Daemon { return append([]*Daemon{t.Source}, t.Daemons...) }
-
-// Fetch implements [Transfer].
-func (t *mobTransfer) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
-	for _, d := range t.all() {
-		used, err := d.Usage()
-		if err != nil {
-			return err
-		}
-		t.used.CPU -= used.CPU // of the start, and of hashing
-	}
-	errs := make([]error, len(t.Daemons))
-	var wg sync.WaitGroup
-	for i, d := range t.Daemons {
-		g := t.gets[d.Node]
-		getCtx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		t.mu.Lock()
-		g.cancel = cancel
-		t.mu.Unlock()
-		wg.Go(func() {
-			cpu, err := d.get(getCtx, t.link)
-			t.mu.Lock()
-			t.used.CPU += cpu
-			killed := g.killed
-			t.mu.Unlock()
-			switch {
-			case killed: // whether it was complete or not
-			case err != nil:
-				errs[i] = err
-			default:
-				whole(d.Node)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-// Copy implements [Transfer].
-func (t *mobTransfer) Copy(n *netns.Node) string { return t.gets[n].daemon.Out() }
-
-// Kill implements [Transfer]: it kills the daemon, and ends the command that waits for it.
-func (t *mobTransfer) Kill(n *netns.Node) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	g := t.gets[n]
-	g.killed = true
-	t.addUsage(g.daemon)
-	if g.cancel != nil {
-		g.cancel()
-	}
-	return g.daemon.Kill()
-}
-
-// addUsage adds the resources of a daemon, unless it has ended already.
-func (t *mobTransfer) addUsage(d *Daemon) {
-	if used, err := d.Usage(); err == nil {
-		t.used.Add(used)
-	}
-}
-
-// Close implements [Transfer].
-func (t *mobTransfer) Close() (netns.Usage, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var errs []error
-	for _, d := range t.all() {
-		if d != nil {
-			t.addUsage(d)
-			errs = append(errs, d.Kill())
-		}
-	}
-	if t.tracker != nil {
-		errs = append(errs, t.KillTracker())
-	}
-	return t.used, errors.Join(errs...)
+	return err
 }

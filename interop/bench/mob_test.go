@@ -45,7 +45,7 @@ func (tr *observedTransfer) Fetch(ctx context.Context, whole func(n *netns.Node)
 
 func (tr *observedTransfer) Kill(n *netns.Node) error {
 	if tr.by.killed != nil {
-		tr.by.killed(tr.gets[n].daemon)
+		tr.by.killed(tr.receivers[n].(*Daemon))
 	}
 	return tr.mobTransfer.Kill(n)
 }
@@ -59,6 +59,9 @@ func (tr *observedTransfer) Close() (netns.Usage, error) {
 	}
 	return tr.mobTransfer.Close()
 }
+
+// all lists every daemon, the source first.
+func (t *mobTransfer) all() []*Daemon { return append([]*Daemon{t.Source}, t.Daemons...) }
 
 func printLogs(t testing.TB, tr *mobTransfer) {
 	for _, d := range tr.all() {

@@ -34,12 +34,12 @@ func TestClientsTakeMobLinks(t *testing.T) {
 		if written, err := os.ReadFile(file); err != nil || !bytes.Contains(written, tr.torrent.Info()) {
 			t.Fatalf("mob's info dictionary differs from this test's: %v", err)
 		}
-		for k, n := range site.Receivers {
+		for _, n := range site.Receivers {
 			i, err := b.Client.New(stock.Config{Node: n, Dir: t.TempDir(), Torrent: link, Name: tr.torrent.Name})
 			if err != nil {
 				t.Fatal(err)
 			}
-			tr.receivers[k], tr.byNode[n] = i, i
+			tr.receivers[n] = i
 		}
 		if err := tr.Fetch(ctx, func(*netns.Node) {}); err != nil {
 			t.Fatal(err)

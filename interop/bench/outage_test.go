@@ -72,7 +72,7 @@ func TestGridSurvivesOutage(t *testing.T) {
 			b := fastGrid(t, "3x3", killSize/2, Kills{})
 			o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 			o.during = func(tr *mobTransfer) {
-				tr.gets[tr.Grid.Node("B", 1)].daemon.awaitHave(t, killSize/8)
+				tr.receivers[tr.Grid.Node("B", 1)].(*Daemon).awaitHave(t, killSize/8)
 				if err := out.begin(tr); err != nil {
 					t.Error(err)
 				}
@@ -127,7 +127,7 @@ func TestGridSurvivesSuspend(t *testing.T) {
 	}
 	sleeper := daemons[0]
 	sleeper.awaitHave(t, size/4)
-	if err := sleeper.proc.p.Signal(syscall.SIGSTOP); err != nil {
+	if err := sleeper.proc.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	suspended := time.Now()
@@ -135,7 +135,7 @@ func TestGridSurvivesSuspend(t *testing.T) {
 		d.awaitHave(t, size)
 	}
 	time.Sleep(time.Until(suspended.Add(outage)))
-	if err := sleeper.proc.p.Signal(syscall.SIGCONT); err != nil {
+	if err := sleeper.proc.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	sleeper.awaitHave(t, size)

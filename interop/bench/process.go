@@ -4,25 +4,18 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// process is a program on a node that prints a line once it is ready, and runs until it is
-// stopped.
+// process is a program that prints a line once it is ready.
 type process struct {
-	p    *netns.Process
+	*netns.Program
 	line string
-	log  *os.File
-	once sync.Once // guards the end
-	err  error     // of the end
 }
 
 // readyTimeout bounds the time until a program is ready.
@@ -30,20 +23,15 @@ const readyTimeout = time.Minute
 
 // startProcess runs a command with its errors in a log, and waits for its first line.
 func startProcess(node *netns.Node, cmd *exec.Cmd, log string) (*process, error) {
-	logFile, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	cmd.Stderr = logFile
-	out, err := cmd.StdoutPipe()
+	p, err := node.StartProgram(cmd, log)
 	if err != nil {
-		return nil, errors.Join(err, logFile.Close())
+		return nil, err
 	}
-	p, err := node.Start(cmd)
-	if err != nil {
-		return nil, errors.Join(err, logFile.Close())
-	}
-	proc := &process{p: p, log: logFile}
+	proc := &process{Program: p}
 	line := make(chan string, 1)
 	go func() {
 		s, _ := bufio.NewReader(out).ReadString('\n')
@@ -54,31 +42,8 @@ func startProcess(node *netns.Node, cmd *exec.Cmd, log string) (*process, error)
 	case <-time.After(readyTimeout):
 	}
 	if proc.line == "" {
-		text, _ := os.ReadFile(log)
-		err := fmt.Errorf("%s did not start on %s: %s", filepath.Base(cmd.Path), node.Name(), lastLine(string(text)))
-		return nil, errors.Join(err, proc.kill())
+		err := fmt.Errorf("%s did not start on %s: %s", filepath.Base(cmd.Path), node.Name(), p.LastLine())
+		return nil, errors.Join(err, p.Kill())
 	}
 	return proc, nil
-}
-
-func lastLine(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return lines[len(lines)-1]
-}
-
-// kill sends SIGKILL and waits. It may be called again.
-func (p *process) kill() error {
-	p.once.Do(func() {
-		p.err = errors.Join(p.p.End(), p.log.Close())
-	})
-	return p.err
-}
-
-// stop sends SIGTERM and waits. It fails if the program does not exit with status 0.
-func (p *process) stop() error {
-	if err := p.p.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	p.once.Do(func() { p.err = errors.Join(p.p.Wait(), p.log.Close()) })
-	return p.err
 }

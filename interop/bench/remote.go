@@ -98,12 +98,6 @@ func (r *remote) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 	r.mu.Lock()
 	r.used.CPU -= before.CPU // of the start
 	r.mu.Unlock()
-	log, err := os.Create(r.log)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	r.command.Stdout, r.command.Stderr = log, log
 	if r.stdin != "" {
 		in, err := os.Open(r.stdin)
 		if err != nil {
@@ -112,32 +106,30 @@ func (r *remote) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 		defer in.Close()
 		r.command.Stdin = in
 	}
-	p, err := r.source.Start(r.command)
+	p, err := r.source.StartProgram(r.command, r.log)
 	if err != nil {
 		return err
 	}
-	ended, gone := make(chan error, 1), make(chan struct{})
-	go func() {
-		ended <- p.Wait()
-		close(gone)
-	}()
-	result, err := r.watch(ctx, ended, whole)
-	if err != nil {
+	err = r.watch(ctx, p, whole)
+	if ctx.Err() != nil {
 		_ = p.Signal(syscall.SIGTERM) // to have it clean up; Close ends the rest
 		select {
-		case <-gone:
+		case <-p.Ended():
 		case <-time.After(5 * time.Second):
-			_ = p.Kill() // it may have ended
-			<-gone
+			err = errors.Join(err, p.Kill())
 		}
 	}
-	r.addCommand()
-	return errors.Join(err, result)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if st := r.command.ProcessState; st != nil { // with all processes that it waited for: ssh among them
+		r.used.CPU += st.UserTime() + st.SystemTime()
+	}
+	return err
 }
 
-// watch calls whole for each copy when it is, and for the last one when the command has
-// ended. It returns how the command ended, or fails when ctx ends before.
-func (r *remote) watch(ctx context.Context, ended <-chan error, whole func(n *netns.Node)) (result, err error) {
+// watch calls whole for each copy when it is complete, and for the last one when the command has
+// ended.
+func (r *remote) watch(ctx context.Context, p *netns.Program, whole func(n *netns.Node)) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	left := maps.Clone(r.byNode)
@@ -160,14 +152,14 @@ func (r *remote) watch(ctx context.Context, ended <-chan error, whole func(n *ne
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return nil, ctx.Err()
-		case status := <-ended:
+			return ctx.Err()
+		case <-p.Ended():
 			for n := range left {
 				if r.complete(n) {
 					whole(n)
 				}
 			}
-			return r.failure(status), nil
+			return r.failure(p)
 		}
 	}
 }
@@ -178,25 +170,14 @@ func (r *remote) complete(n *netns.Node) bool {
 	return err == nil && info.Size() == r.size && (r.changed.IsZero() || info.ModTime().Equal(r.changed))
 }
 
-// failure is the error of a command that ended with status, which is right if nodes were
-// killed: it says so, and those that live are looked at anyway.
-func (r *remote) failure(status error) error {
+// failure is the error of a command that has ended. If nodes were killed, the command fails rightly.
+func (r *remote) failure(p *netns.Program) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if status == nil || len(r.killed) > 0 {
-		return nil
+	if err := p.Wait(); err != nil && len(r.killed) == 0 {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(r.command.Path), err, p.LastLine())
 	}
-	text, _ := os.ReadFile(r.log) // without it the status must do
-	return fmt.Errorf("%s: %w: %s", filepath.Base(r.command.Path), status, lastLine(string(text)))
-}
-
-// addCommand adds what the command has used with all that it waited for: ssh among them.
-func (r *remote) addCommand() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if st := r.command.ProcessState; st != nil {
-		r.used.CPU += st.UserTime() + st.SystemTime()
-	}
+	return nil
 }
 
 // addPeak adds the memory that processes have used so far, on any host.

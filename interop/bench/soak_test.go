@@ -264,8 +264,8 @@ func (s *soak) sample() (u soakUse) {
 			continue
 		}
 		d := n.current()
-		used, err1 := d.Usage()
-		descriptors, err2 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.proc.p.Pid()))
+		used, err1 := d.proc.Process.Usage()
+		descriptors, err2 := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.proc.Pid()))
 		goroutines, err3 := d.goroutines()
 		for _, err := range []error{err1, err2, err3} {
 			if err != nil {

@@ -145,7 +145,7 @@ func (to *torrent) mustComplete(ctx context.Context, t testing.TB, i *stock.Inst
 func await(ctx context.Context, t testing.TB, i *stock.Instance) {
 	t.Helper()
 	began := time.Now()
-	if err := stock.Await(ctx, []*stock.Instance{i}, nil, func(*netns.Node) {}); err != nil {
+	if err := i.Fetch(ctx); err != nil {
 		t.Fatalf("%v: %v", i, err)
 	}
 	t.Logf("%v: %.2fs", i, time.Since(began).Seconds())

@@ -1,18 +1,15 @@
 package sshd
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
@@ -49,7 +46,7 @@ type Host struct {
 	Node *netns.Node
 
 	dir  string
-	proc *netns.Process
+	proc *netns.Program
 	pids string // its namespace of processes, as /proc names it
 }
 
@@ -106,27 +103,16 @@ func (s *Site) Start(c Config) (*Host, error) {
 	return h, nil
 }
 
-// startAtOnce is the number of hosts that start concurrently.
-const startAtOnce = 4
-
 // StartAll is Start for many hosts. If one fails, or ctx ends, the caller must close the
 // site.
 func (s *Site) StartAll(ctx context.Context, all []Config) ([]*Host, error) {
-	hosts, errs := make([]*Host, len(all)), make([]error, len(all))
-	slots := make(chan struct{}, startAtOnce)
-	var wg sync.WaitGroup
-	for i, c := range all {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			errs[i] = ctx.Err()
-			if errs[i] == nil {
-				hosts[i], errs[i] = s.Start(c)
-			}
-		})
-	}
-	wg.Wait()
-	return hosts, errors.Join(errs...)
+	hosts := make([]*Host, len(all))
+	return hosts, netns.Concurrently(len(all), func(i int) (err error) {
+		if err = ctx.Err(); err == nil {
+			hosts[i], err = s.Start(all[i])
+		}
+		return err
+	})
 }
 
 // files makes the directories of a host and the files of its server. It returns the login
@@ -207,44 +193,21 @@ func passwdWith(shell string) (table []byte, of string, err error) {
 	return table, of, nil
 }
 
-// start runs the server and waits until it listens. What it logs goes to a file.
-func (h *Host) start(cmd *exec.Cmd) error {
-	out, err := cmd.StderrPipe()
+// start runs the server and waits until it listens. Its log is a file.
+func (h *Host) start(cmd *exec.Cmd) (err error) {
+	h.proc, err = h.Node.StartProgram(cmd, h.Log())
 	if err != nil {
 		return err
 	}
-	log, err := os.Create(h.Log())
-	if err != nil {
-		return err
-	}
-	h.proc, err = h.Node.Start(cmd)
-	if err != nil {
-		return errors.Join(err, log.Close())
-	}
-	listens := make(chan bool, 1)
-	go func() {
-		defer log.Close()
-		lines := bufio.NewReader(io.TeeReader(out, log))
-		for {
-			line, err := lines.ReadString('\n')
-			if err != nil || strings.Contains(line, "Server listening on") {
-				listens <- err == nil
-				break
-			}
-		}
-		_, _ = io.Copy(io.Discard, lines) // the log is what it is for
-	}()
-	select {
-	case ok := <-listens:
-		if ok {
+	var log []byte
+	for end := time.Now().Add(startTimeout); h.proc.Failed() == nil && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		log, _ = os.ReadFile(h.Log())
+		if bytes.Contains(log, []byte("Server listening on")) {
 			h.pids, err = os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", h.Pid()))
 			return err
 		}
-	case <-time.After(startTimeout):
 	}
-	err = h.Kill()
-	text, _ := os.ReadFile(h.Log()) // empty if it said nothing
-	return errors.Join(fmt.Errorf("the server did not start: %s", bytes.TrimSpace(text)), err)
+	return errors.Join(fmt.Errorf("the server did not start: %s", bytes.TrimSpace(log)), h.Kill())
 }
 
 // Log is the path of what the server logs.
@@ -266,7 +229,7 @@ func (h *Host) Path(name string) string { return fmt.Sprintf("/proc/%d/root%s", 
 func (h *Host) Pid() int { return h.proc.Pid() }
 
 // Kill ends everything on the host, as when it loses its power. It may be called again.
-func (h *Host) Kill() error { return h.proc.End() }
+func (h *Host) Kill() error { return h.proc.Kill() }
 
 // HomeOnHosts is the path on every host of the user's home directory.
 func HomeOnHosts() string { return home() }

@@ -45,9 +45,8 @@ type Instance struct {
 
 	// mu guards the rest.
 	mu     sync.Mutex
-	proc   *process
+	proc   *netns.Program // nil until it is started
 	killed bool
-	usage  netns.Usage // of a killed client
 }
 
 // New prepares a client without starting it.
@@ -83,18 +82,18 @@ func (c *Client) New(cfg Config) (*Instance, error) {
 	return i, symlink(cfg.Content, i.Copy())
 }
 
-// Start runs the client until it is killed, unless it has been killed already.
+// Start runs the client until it is killed, unless it has been started or killed before.
 func (i *Instance) Start() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.killed {
+	if i.killed || i.proc != nil {
 		return nil
 	}
 	cmd, err := i.client.command(i)
 	if err != nil {
 		return err
 	}
-	i.proc, err = startProcess(i.node, cmd, i.Log())
+	i.proc, err = i.node.StartProgram(cmd, i.Log())
 	return err
 }
 
@@ -102,61 +101,75 @@ func (i *Instance) Start() error {
 func (i *Instance) Kill() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.killed {
-		return nil
-	}
 	i.killed = true
 	if i.proc == nil {
 		return nil
 	}
-	i.usage = i.proc.usage()
-	return i.proc.kill()
+	return i.proc.Kill()
+}
+
+// Killed reports whether Kill was called.
+func (i *Instance) Killed() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.killed
+}
+
+// Ended is closed when a started client has ended.
+func (i *Instance) Ended() <-chan struct{} { return i.program().Ended() }
+
+// program returns the program of the client, nil until it is started.
+func (i *Instance) program() *netns.Program {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.proc
 }
 
 // Usage returns the resources that the client has used.
 func (i *Instance) Usage() netns.Usage {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.killed || i.proc == nil {
-		return i.usage
+	if p := i.program(); p != nil {
+		return p.Usage()
 	}
-	return i.proc.usage()
+	return netns.Usage{}
 }
 
 // Failed is an error if the client has ended by itself.
 func (i *Instance) Failed() error {
-	_, err := i.state()
-	return err
+	if p := i.program(); p != nil {
+		if err := p.Failed(); err != nil {
+			return fmt.Errorf("%v %w", i, err)
+		}
+	}
+	return nil
 }
 
 // Complete reports whether the client has reported a complete copy. It fails if the client
 // has ended by itself before.
 func (i *Instance) Complete() (bool, error) {
 	failed := i.Failed() // before a look at the mark, which may be the last that a client creates
-	if i.marked() {
+	if _, err := os.Stat(i.mark); err == nil {
 		return true, nil
 	}
 	return false, failed
 }
 
-// state reports whether the client was killed. It fails if the client has ended by itself.
-func (i *Instance) state() (killed bool, err error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.killed || i.proc == nil {
-		return i.killed, nil
+// Fetch starts the client and waits until its copy is complete, or until it is killed.
+func (i *Instance) Fetch(ctx context.Context) error {
+	if err := i.Start(); err != nil {
+		return err
 	}
-	select {
-	case <-i.proc.ended:
-		return false, fmt.Errorf("%v ended by itself: %s", i, i.proc.lastLine())
-	default:
-		return false, nil
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if complete, err := i.Complete(); complete || err != nil || i.Killed() {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-}
-
-func (i *Instance) marked() bool {
-	_, err := os.Stat(i.mark)
-	return err == nil
 }
 
 // Copy is the path of the client's copy.
@@ -190,52 +203,3 @@ func symlink(to, path string) error {
 
 // quote quotes s as one word for a shell.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
-
-// pollEvery is the interval between two looks at the marks.
-const pollEvery = 10 * time.Millisecond
-
-// Await waits until downloads are complete, and calls complete for each as it is. It does
-// not wait for instances that are killed. It fails when one of downloads or of seeds ends
-// by itself, or when ctx ends.
-func Await(ctx context.Context, downloads, seeds []*Instance, complete func(n *netns.Node)) error {
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		var err error
-		downloads, err = poll(downloads, complete)
-		if err != nil {
-			return err
-		}
-		if len(downloads) == 0 {
-			return nil
-		}
-		for _, s := range seeds {
-			if err := s.Failed(); err != nil {
-				return err
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-// poll calls complete for downloads that have become complete, and returns those that are
-// still running.
-func poll(downloads []*Instance, complete func(n *netns.Node)) ([]*Instance, error) {
-	var running []*Instance
-	for _, i := range downloads {
-		killed, failed := i.state() // before a look at the mark, which may be the last that a client creates
-		switch {
-		case i.marked():
-			complete(i.node)
-		case failed != nil:
-			return nil, failed
-		case !killed:
-			running = append(running, i)
-		}
-	}
-	return running, nil
-}

@@ -97,7 +97,7 @@ func (t *Tracker) URL(node *netns.Node) string {
 type RunningTracker struct {
 	tracker   *Tracker
 	node      *netns.Node
-	proc      *process
+	proc      *netns.Program
 	http      *http.Client // dials from the node
 	scrapeURL string
 }
@@ -116,7 +116,7 @@ func (t *Tracker) Start(node *netns.Node, dir string, hash [sha1.Size]byte) (*Ru
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(node, cmd, filepath.Join(dir, "tracker.log"))
+	p, err := node.StartProgram(cmd, filepath.Join(dir, "tracker.log"))
 	for _, f := range cmd.ExtraFiles {
 		f.Close() // the child has its own
 	}
@@ -136,7 +136,7 @@ func (t *Tracker) Start(node *netns.Node, dir string, hash [sha1.Size]byte) (*Ru
 }
 
 // Kill ends the tracker with SIGKILL and waits. It may be called again.
-func (r *RunningTracker) Kill() error { return r.proc.kill() }
+func (r *RunningTracker) Kill() error { return r.proc.Kill() }
 
 // listenTimeout bounds the time until a tracker listens.
 const listenTimeout = 20 * time.Second
@@ -153,16 +153,12 @@ func (r *RunningTracker) awaitListening() error {
 		}
 		select {
 		case <-time.After(10 * time.Millisecond):
-		case <-r.proc.ended:
-			return r.ended()
+		case <-r.proc.Ended():
+			return fmt.Errorf("%s %w", r.tracker.name, r.proc.Failed())
 		case <-ctx.Done():
 			return fmt.Errorf("%s does not listen: %w", r.tracker.name, err)
 		}
 	}
-}
-
-func (r *RunningTracker) ended() error {
-	return fmt.Errorf("%s ended by itself: %s", r.tracker.name, r.proc.lastLine())
 }
 
 // AwaitSeed waits until a peer has announced that it is complete. It fails when the seed
@@ -179,8 +175,8 @@ func (r *RunningTracker) AwaitSeed(ctx context.Context, seed *Instance) error {
 		}
 		select {
 		case <-tick.C:
-		case <-r.proc.ended:
-			return r.ended()
+		case <-r.proc.Ended():
+			return fmt.Errorf("%s %w", r.tracker.name, r.proc.Failed())
 		case <-ctx.Done():
 			return fmt.Errorf("%v does not seed: %w", seed, ctx.Err())
 		}
