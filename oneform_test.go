@@ -17,7 +17,6 @@ var twoForms = map[[2]string]string{
 	{"cli/status.description", "peer.Status"}:                   "a link without a transfer, and a transfer",
 	{"cli/status.description", "proto.Link"}:                    "JSON with texts, and the parsed link",
 	{"cli/status.entry", "proto.Entry"}:                         "JSON with texts, and the manifest on the wire",
-	{"cli/status.entry", "proto.wireEntry"}:                     "JSON with texts, and the manifest on the wire",
 	{"interop/bench.Case", "interop/netns.Config"}:              "a case for all systems, and the grid it runs on",
 	{"interop/bittorrent.Server", "peer/transport.gate"}:        "unrelated: both have a context, a log and a lock",
 	{"interop/bittorrent.connManager", "peer/transport.gate"}:   "unrelated: both have a context, a log and a lock",
@@ -27,7 +26,6 @@ var twoForms = map[[2]string]string{
 	{"mob/permutation.member", "mob/roster.Node"}:               "members of two strategies that share no code",
 	{"peer.Node", "peer/transport.gate"}:                        "unrelated: both have a context, a log and a lock",
 	{"peer.SeedOptions", "proto.Link"}:                          "options of the caller, and the link made of them",
-	{"proto.Entry", "proto.wireEntry"}:                          "the entry, and its CBOR form",
 }
 
 // TestOneForm finds structs that repeat each other: they share five field names, and half of the fields of

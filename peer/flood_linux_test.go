@@ -132,7 +132,7 @@ func (f *flooder) session(ctx context.Context, cluster string) {
 	if proto.WriteMessage(control, &proto.Hello{Swarm: f.swarm, Cluster: cluster}) != nil {
 		return
 	}
-	if m, err := proto.ReadMessage(control); err != nil || m.Type() != proto.TypeHello {
+	if m, err := proto.ReadMessage(control); err != nil || proto.TypeOf(m) != proto.TypeOf(&proto.Hello{}) {
 		pause(time.Second / 4)
 		return
 	}

@@ -114,7 +114,7 @@ func flood(ctx context.Context, h libhost.Host, addrs []ma.Multiaddr) {
 		size := []int{proto.MaxFrame, proto.MaxOpening}[i%2] // the second is what a stranger may send
 		frame := make([]byte, 4+size-1)
 		binary.BigEndian.PutUint32(frame, uint32(size))
-		frame[4] = byte(proto.TypeHello)
+		frame[4] = byte(proto.TypeOf(&proto.Hello{}))
 		wg.Go(func() {
 			defer s.Reset()
 			if _, err := s.Write(frame); err == nil {

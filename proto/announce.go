@@ -20,9 +20,6 @@ type Announce struct {
 	Measured *Measured `cbor:"-"`
 }
 
-// Type implements [Message].
-func (*Announce) Type() Type { return TypeAnnounce }
-
 func (m *Announce) check() error {
 	if err := checkKey(m.Swarm); err != nil {
 		return err
@@ -45,8 +42,5 @@ type AnnounceReply struct {
 	// at most [MaxMembers].
 	Members []Member
 }
-
-// Type implements [Message].
-func (*AnnounceReply) Type() Type { return TypeAnnounceReply }
 
 func (m *AnnounceReply) check() error { return checkMembers(m.Members) }

@@ -8,9 +8,6 @@ type AnnounceURLsRequest struct {
 	_ struct{} `cbor:",toarray"`
 }
 
-// Type implements [Message].
-func (*AnnounceURLsRequest) Type() Type { return TypeAnnounceURLsRequest }
-
 func (*AnnounceURLsRequest) check() error { return nil }
 
 // AnnounceURLs answers an [AnnounceURLsRequest].
@@ -19,9 +16,6 @@ type AnnounceURLs struct {
 	// URLs are the announce URLs of the tracker, none if it serves no BitTorrent clients.
 	URLs []string
 }
-
-// Type implements [Message].
-func (*AnnounceURLs) Type() Type { return TypeAnnounceURLs }
 
 func (m *AnnounceURLs) check() error {
 	if len(m.URLs) > MaxLinkAddrs {

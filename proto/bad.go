@@ -9,9 +9,6 @@ type Bad struct {
 	Piece uint32
 }
 
-// Type implements [Message].
-func (*Bad) Type() Type { return TypeBad }
-
 func (m *Bad) check() error {
 	if m.Piece >= MaxPieces {
 		return fmt.Errorf("bad piece %d", m.Piece)

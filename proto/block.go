@@ -13,7 +13,7 @@ const BlockHeader = frameHeader + 8
 // AppendBlockHeader appends the header of a block's frame. The payload has n bytes, from 1 to
 // [MaxBlock], which it does not check.
 func AppendBlockHeader(dst []byte, piece, begin uint32, n int) []byte {
-	dst = appendFrameHeader(dst, TypeBlock, BlockHeader-frameHeader+n)
+	dst = appendFrameHeader(dst, typeBlock, BlockHeader-frameHeader+n)
 	dst = binary.BigEndian.AppendUint32(dst, piece)
 	return binary.BigEndian.AppendUint32(dst, begin)
 }
@@ -22,7 +22,7 @@ func AppendBlockHeader(dst []byte, piece, begin uint32, n int) []byte {
 // It uses head as its buffer and allocates nothing. It fails on any other frame and on a block
 // that breaks a limit. io.EOF means that the stream ended between frames.
 func ReadBlockHeader(r io.Reader, head *[BlockHeader]byte) (Span, error) {
-	n, err := readPayloadHeader(r, head[:], TypeBlock, "block")
+	n, err := readPayloadHeader(r, head[:], typeBlock, "block")
 	if err != nil {
 		return Span{}, err
 	}

@@ -34,7 +34,7 @@ func CodedStatement(swarm []byte, k int, number uint32, payload [32]byte) []byte
 // AppendCodedHeader appends the header of a coded block's frame. The payload has n bytes, from 1
 // to [MaxBlock], which it does not check.
 func AppendCodedHeader(dst []byte, number uint32, o *Origin, n int) []byte {
-	dst = appendFrameHeader(dst, TypeCodedBlock, CodedHeader-frameHeader+n)
+	dst = appendFrameHeader(dst, typeCodedBlock, CodedHeader-frameHeader+n)
 	dst = binary.BigEndian.AppendUint32(dst, number)
 	dst = append(dst, o.Encoder[:]...)
 	return append(dst, o.Signature[:]...)
@@ -43,7 +43,7 @@ func AppendCodedHeader(dst []byte, number uint32, o *Origin, n int) []byte {
 // ReadCodedHeader reads the header of a coded block's frame, as [ReadBlockHeader] does. The Piece
 // of the span is the block's number, and its Begin 0.
 func ReadCodedHeader(r io.Reader, head *[CodedHeader]byte) (Span, Origin, error) {
-	n, err := readPayloadHeader(r, head[:], TypeCodedBlock, "coded block")
+	n, err := readPayloadHeader(r, head[:], typeCodedBlock, "coded block")
 	if err != nil {
 		return Span{}, Origin{}, err
 	}

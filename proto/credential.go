@@ -12,9 +12,6 @@ type Credential struct {
 	Serial uint64
 }
 
-// Type implements [Message].
-func (*Credential) Type() Type { return TypeCredential }
-
 func (m *Credential) check() error {
 	if n := len(m.Envelope); n == 0 || n > MaxCredential {
 		return fmt.Errorf("credential of %d bytes, want 1 to %d", n, MaxCredential)
@@ -28,9 +25,6 @@ type Revoked struct {
 	// List is the signed envelope, at most [MaxRevoked] bytes.
 	List []byte
 }
-
-// Type implements [Message].
-func (*Revoked) Type() Type { return TypeRevoked }
 
 func (m *Revoked) check() error {
 	if n := len(m.List); n == 0 || n > MaxRevoked {

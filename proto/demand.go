@@ -17,9 +17,6 @@ type Demand struct {
 // maxRate bounds rates, in bytes per second, so that sums of them are numbers.
 const maxRate = 1e15
 
-// Type implements [Message].
-func (*Demand) Type() Type { return TypeDemand }
-
 func (m *Demand) check() error {
 	if m.Limit > maxRate || m.Rate > maxRate {
 		return errors.New("rate too high")

@@ -36,6 +36,7 @@ const NoMTime = math.MinInt64
 // Entry is a file, directory or symbolic link of the content, or padding between its files.
 // Every directory below the content's root has an entry, for its mode and because it may be empty.
 type Entry struct {
+	_ struct{} `cbor:",toarray"`
 	// Path is slash-separated, relative to the content's root, and clean. It need not
 	// be UTF-8. It is empty only for a single file and for padding.
 	Path string

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -13,16 +14,16 @@ const frameHeader = 5
 // every reader accepts what it returns.
 func AppendFrame(dst []byte, m Message) ([]byte, error) {
 	if err := m.check(); err != nil {
-		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
+		return dst, fmt.Errorf("message type %d: %w", TypeOf(m), err)
 	}
 	body, err := encMode.Marshal(m)
 	if err != nil {
-		return dst, fmt.Errorf("message type %d: %w", m.Type(), err)
+		return dst, fmt.Errorf("message type %d: %w", TypeOf(m), err)
 	}
 	if len(body)+1 > MaxFrame {
-		return dst, fmt.Errorf("message type %d: %d bytes, at most %d", m.Type(), len(body), MaxFrame-1)
+		return dst, fmt.Errorf("message type %d: %d bytes, at most %d", TypeOf(m), len(body), MaxFrame-1)
 	}
-	return append(appendFrameHeader(dst, m.Type(), len(body)), body...), nil
+	return append(appendFrameHeader(dst, TypeOf(m), len(body)), body...), nil
 }
 
 // WriteMessage writes the frame of m with one Write.
@@ -64,23 +65,16 @@ func readMessage(r io.Reader, limit uint32) (Message, error) {
 // readStep is the size of the first buffer for a body, in bytes. Most bodies are shorter.
 const readStep = 4 << 10
 
-// readBody reads n bytes into a buffer that doubles as they arrive.
+// readBody reads n bytes into a buffer that grows as they arrive.
 func readBody(r io.Reader, n int) ([]byte, error) {
-	body := make([]byte, 0, min(n, readStep))
-	for len(body) < n {
-		if len(body) == cap(body) {
-			body = append(make([]byte, 0, min(n, 2*cap(body))), body...)
-		}
-		at := len(body)
-		body = body[:cap(body)]
-		if _, err := io.ReadFull(r, body[at:]); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return nil, err
-		}
+	var body bytes.Buffer
+	body.Grow(min(n, readStep) + bytes.MinRead)
+	if _, err := io.CopyN(&body, r, int64(n)); err == io.EOF {
+		return nil, io.ErrUnexpectedEOF
+	} else if err != nil {
+		return nil, err
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
 
 // appendFrameHeader appends the header of a frame with a body of n bytes.

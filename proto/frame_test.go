@@ -39,14 +39,14 @@ func TestReadMessageTruncated(t *testing.T) {
 }
 
 func TestReadMessageFrameLimits(t *testing.T) {
-	largest := append([]byte{0, 0x10, 0, 0, byte(TypePing)}, make([]byte, MaxFrame-1)...)
+	largest := append([]byte{0, 0x10, 0, 0, byte(TypeOf(&Ping{}))}, make([]byte, MaxFrame-1)...)
 	for _, tt := range []struct {
 		name  string
 		frame []byte
 		want  string
 	}{
 		{"no type", []byte{0, 0, 0, 0, 10}, "frame of 0 bytes, want 1 to 1048576"},
-		{"no body", []byte{0, 0, 0, 1, byte(TypePing)}, "EOF"},
+		{"no body", []byte{0, 0, 0, 1, byte(TypeOf(&Ping{}))}, "EOF"},
 		{"largest", largest, "message type 10"},
 		{"too large", append([]byte{0, 0x10, 0, 1}, largest[4:]...), "frame of 1048577 bytes, want 1 to 1048576"},
 		{"huge", []byte{255, 255, 255, 255, 10}, "frame of 4294967295 bytes"},
@@ -72,7 +72,7 @@ func TestReadMessageFrameLimits(t *testing.T) {
 // A frame that claims the most bytes, and sends few, costs a reader few.
 func TestReadMessageAllocatesWhatArrives(t *testing.T) {
 	for _, sent := range []int{0, 1000, 10_000, 100_000} {
-		frame := append([]byte{0, 0x10, 0, 0, byte(TypeMembers)}, make([]byte, sent)...)
+		frame := append([]byte{0, 0x10, 0, 0, byte(TypeOf(&Members{}))}, make([]byte, sent)...)
 		n := allocated(func() { _, _ = ReadMessage(bytes.NewReader(frame)) })
 		if limit := uint64(4*sent + 16<<10); n > limit {
 			t.Errorf("after %d bytes of a frame that claims %d, %d were allocated, want at most %d", sent, MaxFrame, n, limit)
@@ -94,7 +94,7 @@ func TestReadOpening(t *testing.T) {
 			t.Errorf("%T: %v", want, err)
 		}
 	}
-	r := bytes.NewReader(append([]byte{0, 0, 0x20, 1, byte(TypeHello)}, make([]byte, MaxOpening)...))
+	r := bytes.NewReader(append([]byte{0, 0, 0x20, 1, byte(TypeOf(&Hello{}))}, make([]byte, MaxOpening)...))
 	_, err := ReadOpening(r)
 	checkError(t, err, "frame of 8193 bytes, want 1 to 8192")
 	if r.Len() != MaxOpening {

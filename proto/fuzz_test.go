@@ -30,7 +30,7 @@ func FuzzReadMessage(f *testing.F) {
 
 // A header of a block that is read is written as it was.
 func FuzzBlockHeader(f *testing.F) {
-	f.Add(blockFrames()[TypeBlock])
+	f.Add(blockFrames()[typeBlock])
 	f.Add(AppendBlockHeader(nil, MaxPieces-1, MaxPieceLength-MaxBlock, MaxBlock))
 	f.Add(frameOf(f, &Ping{Nonce: 1}))
 	f.Add([]byte{0, 0, 0, 8, 15, 0, 0, 0, 0, 0, 0, 0})
@@ -50,7 +50,7 @@ func FuzzBlockHeader(f *testing.F) {
 // A header of a coded block that is read is written as it was.
 func FuzzCodedHeader(f *testing.F) {
 	o := sampleOrigin()
-	f.Add(blockFrames()[TypeCodedBlock])
+	f.Add(blockFrames()[typeCodedBlock])
 	f.Add(AppendCodedHeader(nil, MaxPieces-1, &o, MaxBlock))
 	f.Add(append(AppendBlockHeader(nil, 1, 2, CodedHeader), make([]byte, CodedHeader)...))
 	f.Add([]byte{0, 0, 0, 8, 22, 0, 0, 0, 0, 0, 0, 0})
@@ -113,7 +113,7 @@ func FuzzDecodePlan(f *testing.F) {
 
 // A header of a gossip block that is read is written as it was.
 func FuzzGossipHeader(f *testing.F) {
-	f.Add(blockFrames()[TypeGossipBlock])
+	f.Add(blockFrames()[typeGossipBlock])
 	f.Add(AppendGossipHeader(nil, MaxPieces-1, 1<<32-1, MaxGossip))
 	f.Add(append(AppendBlockHeader(nil, 1, 2, GossipHeader), make([]byte, GossipHeader)...))
 	f.Add([]byte{0, 0, 0, 8, 23, 0, 0, 0, 0, 0, 0, 0})

@@ -16,9 +16,6 @@ type Goodbye struct {
 	Text string
 }
 
-// Type implements [Message].
-func (*Goodbye) Type() Type { return TypeGoodbye }
-
 func (m *Goodbye) check() error {
 	if len(m.Text) > MaxText {
 		return fmt.Errorf("text of %d bytes, at most %d", len(m.Text), MaxText)

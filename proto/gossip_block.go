@@ -18,7 +18,7 @@ const MaxGossip = MaxCodedK + MaxBlock
 // AppendGossipHeader appends the header of a gossip block's frame. n counts coefficients and
 // payload in bytes, and is not checked.
 func AppendGossipHeader(dst []byte, generation, round uint32, n int) []byte {
-	dst = appendFrameHeader(dst, TypeGossipBlock, GossipHeader-frameHeader+n)
+	dst = appendFrameHeader(dst, typeGossipBlock, GossipHeader-frameHeader+n)
 	dst = binary.BigEndian.AppendUint32(dst, generation)
 	return binary.BigEndian.AppendUint32(dst, round)
 }
@@ -26,7 +26,7 @@ func AppendGossipHeader(dst []byte, generation, round uint32, n int) []byte {
 // ReadGossipHeader reads the header of a gossip block's frame, as [ReadBlockHeader] does. n is the
 // number of bytes that follow.
 func ReadGossipHeader(r io.Reader, head *[GossipHeader]byte) (generation, round uint32, n int, err error) {
-	size, err := readPayloadHeader(r, head[:], TypeGossipBlock, "gossip block")
+	size, err := readPayloadHeader(r, head[:], typeGossipBlock, "gossip block")
 	if err != nil {
 		return 0, 0, 0, err
 	}

@@ -18,9 +18,6 @@ type Have struct {
 	Left uint32
 }
 
-// Type implements [Message].
-func (*Have) Type() Type { return TypeHave }
-
 func (m *Have) check() error {
 	if err := checkRanges("have", m.Have); err != nil {
 		return err
@@ -37,9 +34,6 @@ type Want struct {
 	_      struct{} `cbor:",toarray"`
 	Pieces []Range
 }
-
-// Type implements [Message].
-func (*Want) Type() Type { return TypeWant }
 
 func (m *Want) check() error { return checkRanges("want", m.Pieces) }
 

@@ -17,9 +17,6 @@ type Hello struct {
 	Features uint64
 }
 
-// Type implements [Message].
-func (*Hello) Type() Type { return TypeHello }
-
 func (m *Hello) check() error {
 	if err := checkKey(m.Swarm); err != nil {
 		return err
@@ -36,9 +33,6 @@ type BulkHello struct {
 	_     struct{} `cbor:",toarray"`
 	Swarm []byte
 }
-
-// Type implements [Message].
-func (*BulkHello) Type() Type { return TypeBulkHello }
 
 func (m *BulkHello) check() error { return checkKey(m.Swarm) }
 

@@ -18,9 +18,6 @@ type HostsRequest struct {
 	Wanted []string
 }
 
-// Type implements [Message].
-func (*HostsRequest) Type() Type { return TypeHostsRequest }
-
 func (m *HostsRequest) check() error {
 	if err := checkKey(m.Swarm); err != nil {
 		return err
@@ -46,9 +43,6 @@ type Hosts struct {
 	_     struct{} `cbor:",toarray"`
 	Hosts []Host
 }
-
-// Type implements [Message].
-func (*Hosts) Type() Type { return TypeHosts }
 
 func (m *Hosts) check() error {
 	if len(m.Hosts) > MaxMembers {

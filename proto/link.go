@@ -333,17 +333,7 @@ func appendAddr(addrs []multiaddr.Multiaddr, what, text string) ([]multiaddr.Mul
 // escape percent-encodes s for a parameter. It leaves ':' and '/', which are allowed there,
 // so that ids and addresses stay readable.
 func escape(s string) string {
-	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', strings.IndexByte("-._~:/", c) >= 0:
-			b.WriteByte(c)
-		default:
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-		}
-	}
-	return b.String()
+	return strings.NewReplacer("%3A", ":", "%2F", "/", "+", "%20").Replace(url.QueryEscape(s))
 }
 
 // unescape is the inverse of escape, and decodes '+' to a space, as other clients encode

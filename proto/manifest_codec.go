@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/ipfs/go-cid"
 	"github.com/multiformats/go-multihash"
 )
@@ -27,12 +29,31 @@ type wireManifest struct {
 	Hashes      []byte
 }
 
+// entryEncMode and entryDecMode encode strings as byte strings, because CBOR text must be UTF-8 and file names need not be.
+//
+//nolint:gochecknoglobals // immutable modes, built once
+var (
+	entryEncMode = must(func() (cbor.EncMode, error) {
+		o := encMode.EncOptions()
+		o.String = cbor.StringToByteString
+		return o.EncMode()
+	}())
+	entryDecMode = must(func() (cbor.DecMode, error) {
+		o := manifestDecMode.DecOptions()
+		o.ByteStringToString = cbor.ByteStringToStringAllowed
+		return o.DecMode()
+	}())
+)
+
 // minEntry is the size in bytes of the shortest encoded entry.
 const minEntry = 7
 
 // wireEntries is decoded only if its bytes can hold as many entries as it claims, since an
 // entry takes far more memory than its first byte.
-type wireEntries []wireEntry
+type wireEntries []Entry
+
+// MarshalCBOR implements [cbor.Marshaler].
+func (w wireEntries) MarshalCBOR() ([]byte, error) { return entryEncMode.Marshal([]Entry(w)) }
 
 // UnmarshalCBOR implements [cbor.Unmarshaler]. b is well-formed.
 func (w *wireEntries) UnmarshalCBOR(b []byte) error {
@@ -46,19 +67,7 @@ func (w *wireEntries) UnmarshalCBOR(b []byte) error {
 	if head > uint64(len(b)/minEntry) {
 		return fmt.Errorf("%d entries in %d bytes", head, len(b))
 	}
-	return manifestDecMode.Unmarshal(b, (*[]wireEntry)(w))
-}
-
-// wireEntry is the encoded form of an [Entry]. Path and Target are byte strings, because
-// CBOR text must be UTF-8 and file names need not be.
-type wireEntry struct {
-	_      struct{} `cbor:",toarray"`
-	Path   []byte
-	Kind   EntryKind
-	Size   int64
-	Mode   uint32
-	MTime  int64
-	Target []byte
+	return entryDecMode.Unmarshal(b, (*[]Entry)(w))
 }
 
 // Encode validates m and returns its only encoding, whose hash is the content id. It fails
@@ -88,14 +97,10 @@ func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 		return nil, err
 	}
 	w := wireManifest{
-		Version: manifestVersion, Name: m.Name, PieceLength: m.PieceLength,
-		Entries: make(wireEntries, 0, len(m.Entries)+1), Hashes: hashes,
+		Version: manifestVersion, Name: m.Name, PieceLength: m.PieceLength, Entries: m.Entries, Hashes: hashes,
 	}
 	if m.Root != nil {
-		w.Entries = append(w.Entries, newWireEntry(m.Root))
-	}
-	for i := range m.Entries {
-		w.Entries = append(w.Entries, newWireEntry(&m.Entries[i]))
+		w.Entries = slices.Insert(slices.Clone(w.Entries), 0, *m.Root)
 	}
 	b, err := encMode.Marshal(&w)
 	if err != nil {
@@ -105,16 +110,6 @@ func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 		return nil, fmt.Errorf("manifest of %d bytes, at most %d: pack small files into one", len(b), MaxManifest)
 	}
 	return b, nil
-}
-
-func newWireEntry(e *Entry) wireEntry {
-	return wireEntry{
-		Path: []byte(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: []byte(e.Target),
-	}
-}
-
-func (e *wireEntry) entry() Entry {
-	return Entry{Path: string(e.Path), Kind: e.Kind, Size: e.Size, Mode: e.Mode, MTime: e.MTime, Target: string(e.Target)}
 }
 
 // DecodeManifest decodes and validates a manifest. It does not keep b, and accepts only the
@@ -133,14 +128,9 @@ func DecodeManifest(b []byte) (*Manifest, error) {
 	if checkCBOR(b, &w) != nil {
 		return nil, errors.New("manifest is not in its canonical form")
 	}
-	m := &Manifest{Name: w.Name, PieceLength: w.PieceLength, Hashes: w.Hashes}
-	if len(w.Entries) > 0 && len(w.Entries[0].Path) == 0 && w.Entries[0].Kind == Dir {
-		root := w.Entries[0].entry()
-		m.Root, w.Entries = &root, w.Entries[1:]
-	}
-	m.Entries = make([]Entry, len(w.Entries))
-	for i := range w.Entries {
-		m.Entries[i] = w.Entries[i].entry()
+	m := &Manifest{Name: w.Name, PieceLength: w.PieceLength, Entries: w.Entries, Hashes: w.Hashes}
+	if e := m.Entries; len(e) > 0 && e[0].Path == "" && e[0].Kind == Dir {
+		m.Root, m.Entries = &e[0], e[1:]
 	}
 	if err := m.Validate(); err != nil {
 		return nil, err

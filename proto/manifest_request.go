@@ -9,9 +9,6 @@ type ManifestRequest struct {
 	Swarm []byte
 }
 
-// Type implements [Message].
-func (*ManifestRequest) Type() Type { return TypeManifestRequest }
-
 func (m *ManifestRequest) check() error { return checkKey(m.Swarm) }
 
 // ManifestReply announces Length bytes of manifest or info dictionary, which follow the
@@ -20,9 +17,6 @@ type ManifestReply struct {
 	_      struct{} `cbor:",toarray"`
 	Length uint32
 }
-
-// Type implements [Message].
-func (*ManifestReply) Type() Type { return TypeManifestReply }
 
 func (m *ManifestReply) check() error {
 	if m.Length == 0 || m.Length > MaxManifest {

@@ -24,9 +24,6 @@ type Flow struct {
 	Bytes   uint64
 }
 
-// Type implements [Message].
-func (*Received) Type() Type { return TypeReceived }
-
 func (m *Received) check() error {
 	if len(m.Flows) > MaxFlows {
 		return fmt.Errorf("%d flows, at most %d", len(m.Flows), MaxFlows)
@@ -71,9 +68,6 @@ type MeasuredLink struct {
 
 // maxWindow bounds the length of a window, in milliseconds.
 const maxWindow = 60_000
-
-// Type implements [Message].
-func (*Measured) Type() Type { return TypeMeasured }
 
 func (m *Measured) check() error {
 	if len(m.Windows) > MaxWindows || len(m.Links) > MaxMeasured {

@@ -53,9 +53,6 @@ type Members struct {
 	Members []Member
 }
 
-// Type implements [Message].
-func (*Members) Type() Type { return TypeMembers }
-
 func (m *Members) check() error { return checkMembers(m.Members) }
 
 // PeerID identifies a node. It is opaque to this package and to package mob, which only

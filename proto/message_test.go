@@ -73,9 +73,9 @@ func sampleOrigin() (o Origin) {
 func blockFrames() map[Type][]byte {
 	o := sampleOrigin()
 	return map[Type][]byte{
-		TypeBlock:       append(AppendBlockHeader(nil, 1, 2, 4), "data"...),
-		TypeCodedBlock:  append(AppendCodedHeader(nil, 5, &o, 4), "data"...),
-		TypeGossipBlock: append(AppendGossipHeader(nil, 3, 40, 6), "\x01\x02data"...),
+		typeBlock:       append(AppendBlockHeader(nil, 1, 2, 4), "data"...),
+		typeCodedBlock:  append(AppendCodedHeader(nil, 5, &o, 4), "data"...),
+		typeGossipBlock: append(AppendGossipHeader(nil, 3, 40, 6), "\x01\x02data"...),
 	}
 }
 
@@ -95,7 +95,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 // The numbers of types must not change.
 func TestTypesAreNumberedInOrder(t *testing.T) {
 	// 28 is reserved, and blocks have no CBOR body.
-	without := []Type{0, TypeBlock, TypeCodedBlock, TypeGossipBlock, 28}
+	without := []Type{0, typeBlock, typeCodedBlock, typeGossipBlock, 28}
 	all := samples()
 	for i := range 256 {
 		_, err := Decode(Type(i), []byte{0xa0})
@@ -104,8 +104,8 @@ func TestTypesAreNumberedInOrder(t *testing.T) {
 			continue
 		}
 		checkError(t, err, "message type ")
-		if m := all[0]; m.Type() != Type(i) {
-			t.Errorf("%T has type %d, want %d", m, m.Type(), i)
+		if m := all[0]; TypeOf(m) != Type(i) {
+			t.Errorf("%T has type %d, want %d", m, TypeOf(m), i)
 		}
 		all = all[1:]
 	}
@@ -135,34 +135,34 @@ func TestDecodeRejectsOtherEncodings(t *testing.T) {
 		body []byte
 		want string
 	}{
-		{"deterministic", TypePing, []byte{0x81, 0x01}, ""},
-		{"empty", TypePing, nil, "EOF"},
-		{"truncated", TypePing, []byte{0x81, 0x19, 0x01}, "unexpected EOF"},
-		{"trailing byte", TypePing, []byte{0x81, 0x01, 0x00}, "extraneous"},
-		{"number in two bytes", TypePing, []byte{0x81, 0x18, 0x01}, "deterministic"},
-		{"number in nine bytes", TypePing, []byte{0x81, 0x1b, 0, 0, 0, 0, 0, 0, 0, 1}, "deterministic"},
-		{"array head in two bytes", TypePing, []byte{0x98, 0x01, 0x01}, "deterministic"},
-		{"indefinite array", TypePing, []byte{0x9f, 0x01, 0xff}, "indefinite"},
-		{"indefinite bytes", TypeBulkHello, []byte{0x81, 0x5f, 0x41, 0x01, 0xff}, "indefinite"},
-		{"indefinite text", TypeGoodbye, []byte{0x82, 0x01, 0x7f, 0xff}, "indefinite"},
-		{"tag", TypePing, []byte{0x81, 0xc1, 0x01}, "tag"},
-		{"null for a number", TypePing, []byte{0x81, 0xf6}, "deterministic"},
-		{"undefined for a number", TypePing, []byte{0x81, 0xf7}, "deterministic"},
-		{"null for a list", TypeGive, []byte{0x81, 0xf6}, "deterministic"},
-		{"null for the message", TypeGive, []byte{0xf6}, "deterministic"},
-		{"negative", TypePing, []byte{0x81, 0x20}, "negative"},
-		{"float", TypePing, []byte{0x81, 0xf9, 0x3c, 0x00}, "primitives"},
-		{"number too large", TypeBad, []byte{0x81, 0x1b, 0, 0, 0, 1, 0, 0, 0, 0}, "overflow"},
-		{"few elements", TypePing, []byte{0x80}, "different number of elements"},
-		{"many elements", TypePing, []byte{0x82, 0x01, 0x02}, "different number of elements"},
-		{"map", TypePing, []byte{0xa1, 0x65, 'N', 'o', 'n', 'c', 'e', 0x01}, "map"},
-		{"text not UTF-8", TypeGoodbye, []byte{0x82, 0x01, 0x61, 0xff}, "UTF-8"},
-		{"bytes for text", TypeGoodbye, []byte{0x82, 0x01, 0x41, 'a'}, "byte string"},
-		{"text for bytes", TypeBulkHello, []byte{0x81, 0x61, 'a'}, "UTF-8 text string"},
-		{"numbers for bytes", TypeBulkHello, []byte{0x81, 0x83, 1, 2, 3}, "deterministic"},
-		{"text for a peer id", TypeMembers, []byte{0x81, 0x81, 0x83, 0x61, 'a', 0x61, 'A', 0x80}, "deterministic"},
-		{"too deep", TypePing, bytes.Repeat([]byte{0x81}, 9), "nested"},
-		{"body of another type", TypeHave, []byte{0x81, 0x01}, "different number of elements"},
+		{"deterministic", TypeOf(&Ping{}), []byte{0x81, 0x01}, ""},
+		{"empty", TypeOf(&Ping{}), nil, "EOF"},
+		{"truncated", TypeOf(&Ping{}), []byte{0x81, 0x19, 0x01}, "unexpected EOF"},
+		{"trailing byte", TypeOf(&Ping{}), []byte{0x81, 0x01, 0x00}, "extraneous"},
+		{"number in two bytes", TypeOf(&Ping{}), []byte{0x81, 0x18, 0x01}, "deterministic"},
+		{"number in nine bytes", TypeOf(&Ping{}), []byte{0x81, 0x1b, 0, 0, 0, 0, 0, 0, 0, 1}, "deterministic"},
+		{"array head in two bytes", TypeOf(&Ping{}), []byte{0x98, 0x01, 0x01}, "deterministic"},
+		{"indefinite array", TypeOf(&Ping{}), []byte{0x9f, 0x01, 0xff}, "indefinite"},
+		{"indefinite bytes", TypeOf(&BulkHello{}), []byte{0x81, 0x5f, 0x41, 0x01, 0xff}, "indefinite"},
+		{"indefinite text", TypeOf(&Goodbye{}), []byte{0x82, 0x01, 0x7f, 0xff}, "indefinite"},
+		{"tag", TypeOf(&Ping{}), []byte{0x81, 0xc1, 0x01}, "tag"},
+		{"null for a number", TypeOf(&Ping{}), []byte{0x81, 0xf6}, "deterministic"},
+		{"undefined for a number", TypeOf(&Ping{}), []byte{0x81, 0xf7}, "deterministic"},
+		{"null for a list", TypeOf(&Give{}), []byte{0x81, 0xf6}, "deterministic"},
+		{"null for the message", TypeOf(&Give{}), []byte{0xf6}, "deterministic"},
+		{"negative", TypeOf(&Ping{}), []byte{0x81, 0x20}, "negative"},
+		{"float", TypeOf(&Ping{}), []byte{0x81, 0xf9, 0x3c, 0x00}, "primitives"},
+		{"number too large", TypeOf(&Bad{}), []byte{0x81, 0x1b, 0, 0, 0, 1, 0, 0, 0, 0}, "overflow"},
+		{"few elements", TypeOf(&Ping{}), []byte{0x80}, "different number of elements"},
+		{"many elements", TypeOf(&Ping{}), []byte{0x82, 0x01, 0x02}, "different number of elements"},
+		{"map", TypeOf(&Ping{}), []byte{0xa1, 0x65, 'N', 'o', 'n', 'c', 'e', 0x01}, "map"},
+		{"text not UTF-8", TypeOf(&Goodbye{}), []byte{0x82, 0x01, 0x61, 0xff}, "UTF-8"},
+		{"bytes for text", TypeOf(&Goodbye{}), []byte{0x82, 0x01, 0x41, 'a'}, "byte string"},
+		{"text for bytes", TypeOf(&BulkHello{}), []byte{0x81, 0x61, 'a'}, "UTF-8 text string"},
+		{"numbers for bytes", TypeOf(&BulkHello{}), []byte{0x81, 0x83, 1, 2, 3}, "deterministic"},
+		{"text for a peer id", TypeOf(&Members{}), []byte{0x81, 0x81, 0x83, 0x61, 'a', 0x61, 'A', 0x80}, "deterministic"},
+		{"too deep", TypeOf(&Ping{}), bytes.Repeat([]byte{0x81}, 9), "nested"},
+		{"body of another type", TypeOf(&Have{}), []byte{0x81, 0x01}, "different number of elements"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, err := Decode(tt.typ, tt.body)
@@ -177,7 +177,7 @@ func TestDecodeRejectsOtherEncodings(t *testing.T) {
 func TestDecodeKeepsNothing(t *testing.T) {
 	for _, m := range samples() {
 		body := frameOf(t, m)[frameHeader:]
-		got, err := Decode(m.Type(), body)
+		got, err := Decode(TypeOf(m), body)
 		if err != nil {
 			t.Fatalf("%T: %v", m, err)
 		}

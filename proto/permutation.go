@@ -20,9 +20,6 @@ type Permutation struct {
 	Since   []uint32
 }
 
-// Type implements [Message].
-func (*Permutation) Type() Type { return TypePermutation }
-
 func (m *Permutation) check() error {
 	if len(m.Members) > MaxMembers || len(m.Members) != len(m.Since) {
 		return fmt.Errorf("permutation of %d members, at most %d, with %d generations",
@@ -50,9 +47,6 @@ type Decoded struct {
 	Lost        []Range
 }
 
-// Type implements [Message].
-func (*Decoded) Type() Type { return TypeDecoded }
-
 func (m *Decoded) check() error {
 	if err := checkRanges("decoded", m.Generations); err != nil {
 		return err
@@ -68,9 +62,6 @@ type Holds struct {
 	Blocks     []byte
 }
 
-// Type implements [Message].
-func (*Holds) Type() Type { return TypeHolds }
-
 func (m *Holds) check() error {
 	if m.Generation >= MaxPieces || len(m.Blocks) > (MaxCodedK+7)/8 {
 		return fmt.Errorf("bad bitmap of %d bytes for generation %d", len(m.Blocks), m.Generation)
@@ -83,9 +74,6 @@ type Taken struct {
 	_          struct{} `cbor:",toarray"`
 	Generation uint32
 }
-
-// Type implements [Message].
-func (*Taken) Type() Type { return TypeTaken }
 
 func (m *Taken) check() error {
 	if m.Generation >= MaxPieces {

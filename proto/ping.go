@@ -9,9 +9,6 @@ type Ping struct {
 	Nonce uint64
 }
 
-// Type implements [Message].
-func (*Ping) Type() Type { return TypePing }
-
 func (*Ping) check() error { return nil }
 
 // Pong answers a [Ping] immediately, with its nonce.
@@ -19,8 +16,5 @@ type Pong struct {
 	_     struct{} `cbor:",toarray"`
 	Nonce uint64
 }
-
-// Type implements [Message].
-func (*Pong) Type() Type { return TypePong }
 
 func (*Pong) check() error { return nil }

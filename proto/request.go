@@ -9,26 +9,17 @@ type Request struct {
 	Span
 }
 
-// Type implements [Message].
-func (*Request) Type() Type { return TypeRequest }
-
 // Cancel withdraws a [Request]. The block may be in flight already.
 type Cancel struct {
 	_ struct{} `cbor:",toarray"`
 	Span
 }
 
-// Type implements [Message].
-func (*Cancel) Type() Type { return TypeCancel }
-
 // Reject answers a [Request] that is not served.
 type Reject struct {
 	_ struct{} `cbor:",toarray"`
 	Span
 }
-
-// Type implements [Message].
-func (*Reject) Type() Type { return TypeReject }
 
 // Span is part of a piece: Length bytes from offset Begin.
 type Span struct {

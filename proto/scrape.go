@@ -9,9 +9,6 @@ type ScrapeRequest struct {
 	Swarm []byte
 }
 
-// Type implements [Message].
-func (*ScrapeRequest) Type() Type { return TypeScrapeRequest }
-
 func (m *ScrapeRequest) check() error { return checkKey(m.Swarm) }
 
 // Scrape answers a [ScrapeRequest].
@@ -30,9 +27,6 @@ type ScrapeCluster struct {
 	// Missing is the number of missing pieces, summed over all nodes.
 	Missing uint64 `json:"missing"`
 }
-
-// Type implements [Message].
-func (*Scrape) Type() Type { return TypeScrape }
 
 func (m *Scrape) check() error {
 	if len(m.Clusters) > MaxClusters {

@@ -9,9 +9,6 @@ type Steal struct {
 	Rate uint64
 }
 
-// Type implements [Message].
-func (*Steal) Type() Type { return TypeSteal }
-
 func (*Steal) check() error { return nil }
 
 // Give answers a [Steal] with the pieces that its sender has dropped, which may be none.
@@ -19,8 +16,5 @@ type Give struct {
 	_      struct{} `cbor:",toarray"`
 	Pieces []Range
 }
-
-// Type implements [Message].
-func (*Give) Type() Type { return TypeGive }
 
 func (m *Give) check() error { return checkRanges("give", m.Pieces) }

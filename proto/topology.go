@@ -9,9 +9,6 @@ type TopologyRequest struct {
 	Swarm []byte
 }
 
-// Type implements [Message].
-func (*TopologyRequest) Type() Type { return TypeTopologyRequest }
-
 func (m *TopologyRequest) check() error { return checkKey(m.Swarm) }
 
 // Topology answers a [TopologyRequest].
@@ -36,9 +33,6 @@ type TopologyLink struct {
 	// Sent counts segments on bulk sockets, and Lost the retransmitted segments among them.
 	Sent, Lost uint64
 }
-
-// Type implements [Message].
-func (*Topology) Type() Type { return TypeTopology }
 
 func (m *Topology) check() error {
 	if len(m.Hosts) > MaxMembers || len(m.Links) > MaxTopologyLinks {

@@ -39,8 +39,8 @@ func wireVectors(t *testing.T) []vector {
 		name := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", m), "*proto."))
 		out = append(out, vector{name, frameOf(t, m), m})
 	}
-	out = slices.Insert(out, 14, vector{"block", blockFrames()[TypeBlock], nil})
-	out = slices.Insert(out, 21, vector{"codedblock", blockFrames()[TypeCodedBlock], nil}, vector{"gossipblock", blockFrames()[TypeGossipBlock], nil})
+	out = slices.Insert(out, 14, vector{"block", blockFrames()[typeBlock], nil})
+	out = slices.Insert(out, 21, vector{"codedblock", blockFrames()[typeCodedBlock], nil}, vector{"gossipblock", blockFrames()[typeGossipBlock], nil})
 	hash := sha256.Sum256([]byte("hello, world\n"))
 	hello := &Manifest{
 		Name: "hello.txt", PieceLength: pieceLength, Hashes: hash[:],

@@ -140,7 +140,7 @@ func unexpected(reply proto.Message) error {
 	if bye, ok := reply.(*proto.Goodbye); ok {
 		return &proto.RemoteError{Code: bye.Code, Text: bye.Text}
 	}
-	return fmt.Errorf("unexpected reply of type %d", reply.Type())
+	return fmt.Errorf("unexpected reply of type %d", proto.TypeOf(reply))
 }
 
 // endpoint is one tracker of a client.

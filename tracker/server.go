@@ -179,7 +179,7 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 		}
 		return reply, nil
 	default:
-		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", req.Type())), nil
+		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", proto.TypeOf(req))), nil
 	}
 }
 

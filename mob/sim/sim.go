@@ -218,6 +218,6 @@ func (s *sim) frameSize(from, to *node, m proto.Message) int {
 	binary.BigEndian.PutUint16(head[10:], uint16(to.index))
 	s.trace.Write(head[:])
 	s.trace.Write(s.frame)
-	s.audit.message(m.Type(), len(s.frame))
+	s.audit.message(proto.TypeOf(m), len(s.frame))
 	return len(s.frame)
 }

@@ -158,7 +158,7 @@ func TestHaves(t *testing.T) {
 		c.Clusters = grid(size, size, size, size)
 		r := run(t, c)
 		pieces := float64(c.Length)/float64(c.PieceLength) + 1
-		haves := float64(r.Messages[proto.TypeHave].Messages) / float64(4*size) / pieces
+		haves := float64(r.Messages[proto.TypeOf(&proto.Have{})].Messages) / float64(4*size) / pieces
 		t.Logf("clusters of %d: %.1f haves of a node for a piece, control %.4f of the payload", size, haves, r.ControlPerPayload)
 		if haves > 6 || r.ControlPerPayload > 0.005 {
 			t.Errorf("clusters of %d: want at most 6 haves of a node for a piece, and 0.005 of the payload", size)

@@ -34,7 +34,7 @@ func TestSparse(t *testing.T) {
 			if sparse.Time > mesh.Time*3/2 {
 				t.Errorf("it takes %v, and %v with a session for each pair", sparse.Time, mesh.Time)
 			}
-			all, few := mesh.Messages[proto.TypeMembers].Messages, sparse.Messages[proto.TypeMembers].Messages
+			all, few := mesh.Messages[proto.TypeOf(&proto.Members{})].Messages, sparse.Messages[proto.TypeOf(&proto.Members{})].Messages
 			if float64(few) > tt.fewer*float64(all) {
 				t.Errorf("%d introductions, and %d with a session for each pair", few, all)
 			}

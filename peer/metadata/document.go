@@ -154,5 +154,5 @@ func readDocument(stream network.Stream, n int, p *progress) ([]byte, error) {
 }
 
 func unexpected(m proto.Message) error {
-	return fmt.Errorf("unexpected message of type %d", m.Type())
+	return fmt.Errorf("unexpected message of type %d", proto.TypeOf(m))
 }

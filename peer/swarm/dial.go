@@ -142,7 +142,7 @@ func ReadHello(stream network.Stream) (*proto.Hello, error) {
 	case *proto.Goodbye:
 		return nil, &proto.RemoteError{Code: m.Code, Text: m.Text}
 	}
-	return nil, fmt.Errorf("expected a Hello, got message type %d", m.Type())
+	return nil, fmt.Errorf("expected a Hello, got message type %d", proto.TypeOf(m))
 }
 
 // noteRejection records for the status that this node and a peer do not admit each other.

@@ -169,7 +169,7 @@ func (g *gate) exchangeLists(s network.Stream, from peer.ID, serial uint64) erro
 		case *proto.Goodbye:
 			return &NotAdmittedError{Peer: from, Remote: true, Reason: m.Text}
 		default:
-			return fmt.Errorf("unexpected message type %d", m.Type())
+			return fmt.Errorf("unexpected message type %d", proto.TypeOf(m))
 		}
 	}
 }
@@ -186,7 +186,7 @@ func readCredential(s network.Stream, from peer.ID) (*proto.Credential, error) {
 	case *proto.Goodbye:
 		return nil, &NotAdmittedError{Peer: from, Remote: true, Reason: m.Text}
 	}
-	return nil, fmt.Errorf("expected a Credential, got message type %d", m.Type())
+	return nil, fmt.Errorf("expected a Credential, got message type %d", proto.TypeOf(m))
 }
 
 // notAdmitted returns the Goodbye for a rejected peer.
