@@ -27,7 +27,7 @@ const maxAddrBytes = 512
 // gets the remote address itself: libp2p dials from its listening port where it can.
 func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 	ip := observedIP(remote)
-	from := reach.Of(reach.IP(ip))
+	from := reach.IP(ip)
 	var out, loopback []multiaddr.Multiaddr
 	dialable := false
 	for _, b := range announced {
@@ -37,15 +37,15 @@ func memberAddrs(announced [][]byte, remote multiaddr.Multiaddr) [][]byte {
 		}
 		a, _ = peer.SplitAddr(a)
 		at := reach.IP(a)
-		switch r := reach.Of(at); {
+		switch sent := reach.MayLearn(from, at); {
 		case len(a) == 0:
 		case manet.IsIPUnspecified(a):
 			if a := withIP(a, ip); a != nil {
 				out, dialable = append(out, a), true
 			}
-		case r == reach.ThisMachine && from != r:
+		case at.IsLoopback() && !sent:
 			loopback = append(loopback, a)
-		case at.IsValid() && (r == reach.Nowhere || r < reach.ThisSite && from != r):
+		case at.IsValid() && !sent:
 		default:
 			out, dialable = append(out, a), true
 		}

@@ -62,6 +62,13 @@ func IP(a ma.Multiaddr) netip.Addr {
 	return out.Unmap()
 }
 
+// MayLearn reports whether an address may be sent to a node whose own address is node: a loopback or link-local one only
+// to a node whose address is one, or it would connect to its own machine or link.
+func MayLearn(node, addr netip.Addr) bool {
+	r := Of(addr)
+	return r >= ThisSite || r > Nowhere && r == Of(node)
+}
+
 // FromPeer returns the binary multiaddrs from a peer that may be dialed: those that reach at least as far as the peer's
 // address. A name may have any address, so it is not dialed for a peer that is far, or whose address is not known.
 func FromPeer(addrs [][]byte, peer netip.Addr) [][]byte {

@@ -65,3 +65,22 @@ func TestFromTracker(t *testing.T) {
 		}
 	}
 }
+
+func TestMayLearn(t *testing.T) {
+	for _, tt := range []struct {
+		node, addr string
+		want       bool
+	}{
+		{"192.0.2.1", "198.51.100.1", true},
+		{"192.0.2.1", "10.0.0.1", true},
+		{"10.0.0.2", "127.0.0.1", false},
+		{"127.0.0.2", "127.0.0.1", true},
+		{"127.0.0.2", "169.254.0.1", false},
+		{"fe80::2", "fe80::1", true},
+		{"0.0.0.0", "0.0.0.0", false},
+	} {
+		if got := MayLearn(netip.MustParseAddr(tt.node), netip.MustParseAddr(tt.addr)); got != tt.want {
+			t.Errorf("a node at %s may learn %s: %v", tt.node, tt.addr, got)
+		}
+	}
+}

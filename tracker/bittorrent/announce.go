@@ -38,13 +38,14 @@ func (a *announce) maxPeers() int {
 	return int(min(a.numWant, maxNumWant))
 }
 
-// announceResult is the reply to an announce.
-type announceResult struct {
-	// interval is the announce interval.
-	interval time.Duration
-	counts   Counts
-	// peers4 and peers6 are other peers in compact form, by address family.
-	peers4, peers6 string
+// announceReply is the dictionary of BEP 3, with the counts of a scrape. Peers are compact whatever the client
+// asks for, as BEP 23 allows.
+type announceReply struct {
+	Counts
+	ExternalIP []byte `bencode:"external ip"`
+	Interval   int64  `bencode:"interval"` // seconds
+	Peers      string `bencode:"peers"`
+	Peers6     string `bencode:"peers6,omitempty"`
 }
 
 // Counts are the numbers of peers of a torrent, and of completed downloads. It is exported for the bencode
@@ -55,46 +56,37 @@ type Counts struct {
 	Leechers  int `bencode:"incomplete"`
 }
 
-// family is the names of the groups that the peers of an address family are in.
-type family struct{ seeders, leechers string }
-
-func v4() family { return family{"4s", "4l"} }
-
-func v6() family { return family{"6s", "6l"} }
-
-// announce adds or updates a peer, or removes it when it stops. An error is for the client.
-func (s *Server) announce(a *announce) (announceResult, error) {
-	s.counts.requests.Add(1)
-	out, err := s.handleAnnounce(a)
-	if err != nil {
-		s.counts.rejected.Add(1)
-	}
-	return out, err
-}
+// The name of a group of peers is an address family and one of these.
+const (
+	seeders  = "s"
+	leechers = "l"
+)
 
 var errNotServed = errors.New("this tracker does not serve the torrent")
 
-func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
+// announce adds or updates a peer, or removes it when it stops. An error is for the client.
+func (s *Server) announce(a *announce) (out announceReply, err error) {
 	if !s.allows(a.hash) {
 		return out, errNotServed
 	}
 	if a.addr.Port() == 0 {
 		return out, errors.New("port 0 is not a valid port")
 	}
-	torrent, is6 := a.hash.AsString(), a.addr.Addr().Is6()
-	own, other := v4(), v6()
-	if is6 {
-		own, other = other, own
-	}
-	out.interval = s.clients.Interval()
+	torrent := a.hash.AsString()
+	out.ExternalIP = a.addr.Addr().AsSlice()
+	out.Interval = int64(s.clients.Interval().Round(time.Second).Seconds())
 	if a.event == "stopped" {
 		s.clients.Leave(torrent, compact(a.addr))
-		out.counts, _ = s.scrape(torrent)
+		out.Counts, _ = s.scrape(torrent)
 		return out, nil
 	}
-	group := own.leechers
+	own, other := "4", "6"
+	if a.addr.Addr().Is6() {
+		own, other = other, own
+	}
+	group := own + leechers
 	if a.left == 0 {
-		group = own.seeders
+		group = own + seeders
 	}
 	completed := a.event == "completed" && a.left == 0
 	if err := s.clients.Announce(torrent, compact(a.addr), a.addr.Addr(), group, completed); err != nil {
@@ -104,38 +96,30 @@ func (s *Server) handleAnnounce(a *announce) (out announceResult, err error) {
 		s.clients.Leave(torrent, compact(a.addr))
 		return out, errNotServed
 	}
-	in, completions := s.clients.Count(torrent)
-	out.counts = countsOf(in, completions)
+	counts, in := s.scrape(torrent)
 	n := a.maxPeers()
-	ownPeers := s.sample(a, own, n, in)
-	otherPeers := s.sample(a, other, n-len(ownPeers), in)
-	if is6 {
-		ownPeers, otherPeers = otherPeers, ownPeers
+	peers := s.sample(a, own, n, in)
+	more := s.sample(a, other, n-len(peers), in)
+	if own == "6" {
+		peers, more = more, peers
 	}
-	out.peers4, out.peers6 = strings.Join(ownPeers, ""), strings.Join(otherPeers, "")
+	out.Counts, out.Peers, out.Peers6 = counts, strings.Join(peers, ""), strings.Join(more, "")
 	return out, nil
 }
 
-// scrape counts the peers of a torrent.
-func (s *Server) scrape(torrent string) (_ Counts, known bool) {
+// scrape returns the counts of a torrent, and its peers in each group, nil if it is not known.
+func (s *Server) scrape(torrent string) (_ Counts, in map[string]int) {
 	in, completed := s.clients.Count(torrent)
-	return countsOf(in, completed), in != nil
-}
-
-// countsOf returns the counts of a torrent with the given peers in each group.
-func countsOf(in map[string]int, completed int) Counts {
 	return Counts{
-		Seeders:   in[v4().seeders] + in[v6().seeders],
-		Completed: completed,
-		Leechers:  in[v4().leechers] + in[v6().leechers],
-	}
+		Seeders: in["4"+seeders] + in["6"+seeders], Completed: completed, Leechers: in["4"+leechers] + in["6"+leechers],
+	}, in
 }
 
 // sample returns up to n peers of a family that the client can reach. A leecher gets seeders and
 // leechers, half of each where there are enough: seeders have every piece, and leechers exchange
 // pieces. A seeder gets seeders only where there are too few leechers: aria2 and Transmission announce
 // that nothing is left while they have a magnet link only. in has the numbers of peers by group.
-func (s *Server) sample(a *announce, from family, n int, in map[string]int) (out []string) {
+func (s *Server) sample(a *announce, family string, n int, in map[string]int) (out []string) {
 	torrent, self := a.hash.AsString(), compact(a.addr)
 	fill := func(group string, n int) {
 		s.clients.Sample(torrent, group, func(id string) bool {
@@ -143,29 +127,22 @@ func (s *Server) sample(a *announce, from family, n int, in map[string]int) (out
 				return false
 			}
 			ip, _ := netip.AddrFromSlice([]byte(id[:len(id)-2]))
-			if id != self && reachable(ip, a.addr.Addr()) {
+			if id != self && reach.MayLearn(a.addr.Addr(), ip) {
 				out = append(out, id)
 			}
 			return true
 		})
 	}
-	leechers := n
+	first := n
 	if a.left != 0 {
-		leechers -= min(n/2, in[from.seeders])
+		first -= min(n/2, in[family+seeders])
 	}
-	fill(from.leechers, leechers)
-	fill(from.seeders, n)
+	fill(family+leechers, first)
+	fill(family+seeders, n)
 	return out
 }
 
 // compact returns the compact form of a peer (BEP 23 and BEP 7), which is its id in the table.
 func compact(a netip.AddrPort) string {
 	return string(binary.BigEndian.AppendUint16(a.Addr().AsSlice(), a.Port()))
-}
-
-// reachable reports whether an address may be sent to a client: a loopback or link-local one only
-// to a client whose address is one, or it would connect to its own machine or link.
-func reachable(a, client netip.Addr) bool {
-	r := reach.Of(a)
-	return r >= reach.ThisSite || r == reach.Of(client)
 }

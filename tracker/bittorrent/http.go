@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/anacrolix/torrent/bencode"
 	"github.com/anacrolix/torrent/types/infohash"
@@ -58,39 +57,20 @@ func (s *Server) countConn(c net.Conn, state http.ConnState) {
 	}
 }
 
-// announceReply is the dictionary of BEP 3, with the counts of a scrape. Peers are
-// compact whatever the client asks for, as BEP 23 allows.
-type announceReply struct {
-	Counts
-	ExternalIP []byte `bencode:"external ip"`
-	Interval   int64  `bencode:"interval"` // seconds
-	Peers      string `bencode:"peers"`
-	Peers6     string `bencode:"peers6,omitempty"`
-}
-
 func (s *Server) httpAnnounce(w http.ResponseWriter, r *http.Request) {
-	from, err := remoteIP(r.RemoteAddr)
+	a, err := parseAnnounce(r.URL.RawQuery, r.RemoteAddr)
 	if err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	a, err := parseAnnounce(r.URL.RawQuery, from)
+	s.counts.requests.Add(1)
+	reply, err := s.announce(a)
 	if err != nil {
+		s.counts.rejected.Add(1)
 		s.fail(w, r, err)
 		return
 	}
-	out, err := s.announce(a)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	s.reply(w, r, announceReply{
-		Counts:     out.counts,
-		ExternalIP: from.AsSlice(),
-		Interval:   int64(out.interval.Round(time.Second).Seconds()),
-		Peers:      out.peers4,
-		Peers6:     out.peers6,
-	})
+	s.reply(w, r, reply)
 }
 
 // scrapeReply is the dictionary of BEP 48, without torrents that are not known.
@@ -106,7 +86,7 @@ func (s *Server) httpScrape(w http.ResponseWriter, r *http.Request) {
 	}
 	reply := scrapeReply{Files: make(map[string]Counts, len(hashes))}
 	for _, hash := range hashes {
-		if c, known := s.scrape(hash.AsString()); known {
+		if c, in := s.scrape(hash.AsString()); in != nil {
 			reply.Files[hash.AsString()] = c
 		}
 	}
@@ -155,9 +135,13 @@ func remoteIP(remote string) (netip.Addr, error) {
 // plain is the form of an address in the table: without zone, IPv4 as such.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// parseAnnounce parses the query of an announce from an address. It ignores the fields
+// parseAnnounce parses the query of an announce from a remote ADDR:PORT. It ignores the fields
 // that the tracker does not use.
-func parseAnnounce(query string, from netip.Addr) (*announce, error) {
+func parseAnnounce(query, remote string) (*announce, error) {
+	from, err := remoteIP(remote)
+	if err != nil {
+		return nil, err
+	}
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, errors.New("the query is malformed")

@@ -124,15 +124,15 @@ func FuzzHTTPAnnounce(f *testing.F) {
 	f.Add("info_hash=" + escaped(1) + "&port=6881&left=0&numwant=50&event=started")
 	f.Add("info_hash=%zz&port=-1;left=x")
 	f.Add("info_hash=" + escaped(1) + "&info_hash=" + escaped(2))
-	from := addr("192.0.2.1:5").Addr()
+	from := addr("192.0.2.1:5")
 	f.Fuzz(func(t *testing.T, query string) {
 		s, _ := newTestServer(t, tracker.Config{})
-		a, err := parseAnnounce(query, from)
+		a, err := parseAnnounce(query, from.String())
 		if (a == nil) == (err == nil) {
 			t.Fatalf("%+v, %v", a, err)
 		}
 		if err == nil {
-			if a.addr.Addr() != from || a.maxPeers() < 0 || a.maxPeers() > maxNumWant {
+			if a.addr.Addr() != from.Addr() || a.maxPeers() < 0 || a.maxPeers() > maxNumWant {
 				t.Fatalf("%+v", a)
 			}
 			_, _ = s.announce(a)

@@ -73,6 +73,9 @@ func TestClient(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "port 0") {
 				t.Errorf("port 0: %v", err)
 			}
+			if st := s.Stats(); st.Announces != 6 || st.Rejected != 1 {
+				t.Errorf("stats %+v", st)
+			}
 			clk.add(s.cfg.Expiry)
 			if torrents, peers := s.clients.Len(); torrents != 0 || peers != 0 {
 				t.Errorf("%d torrents with %d peers, long after", torrents, peers)
