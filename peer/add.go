@@ -17,16 +17,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// addition is what a call of Seed or Get says of a transfer.
+// addition is an operation of Seed or Get, which adds a transfer or resumes a known one.
 type addition struct {
-	record  metadata.Record
-	place   vfs.Place         // of the record's root
-	files   map[string][]byte // to write to the transfer's directory, unless they are nil
-	reuse   bool              // take over existing files at the root
-	missing bool              // the content of a known transfer does not exist
+	t      *Transfer
+	record metadata.Record
+	place  vfs.Place         // of the record's root
+	files  map[string][]byte // to write to the transfer's directory, unless they are nil
+	reuse  bool              // take over existing files at the root
 }
 
-// add begins a transfer, or resumes the one of the same content.
+// add starts a transfer, or resumes the one of the same content.
 func (n *Node) add(a addition) (*Transfer, error) {
 	for {
 		t := newTransfer(n, a.record.Link.Keys()[0], a.record)
@@ -34,53 +34,44 @@ func (n *Node) add(a addition) (*Transfer, error) {
 		if err != nil {
 			return nil, err
 		}
-		fresh := known == nil
-		if !fresh {
-			t = known
-		}
-		removed, err := t.addOnce(a, fresh)
-		if err != nil {
+		a.t = cmp.Or(known, t)
+		err = a.t.do(func() error {
+			if known == nil && t.state().run == nil {
+				return a.create()
+			}
+			return a.resume()
+		})
+		switch {
+		case err == nil:
+			return a.t, nil
+		case !errors.Is(err, ErrUnknownTransfer): // else it was removed since
 			return nil, err
 		}
-		if !removed {
-			return t, nil
-		}
 	}
 }
 
-// addOnce is add for a transfer that reserve returned. It reports whether that was removed in
-// between.
-func (t *Transfer) addOnce(a addition, fresh bool) (removed bool, err error) {
-	done, err := t.operate()
-	if err != nil {
-		return false, err
+// create starts a new transfer.
+func (a *addition) create() error {
+	t := a.t
+	created, err := a.writeFiles()
+	if err == nil {
+		err = t.update(func(*metadata.Record) {})
 	}
-	defer done()
-	if !t.node.transfers.has(t) {
-		return true, nil
+	if err == nil {
+		t.start(a.reuse, false)
+		return nil
 	}
-	if t.dir == "" {
-		return false, errJoined
+	if created {
+		err = errors.Join(err, os.RemoveAll(t.dir))
 	}
-	t.use()()
-	if !fresh && !t.For(a.record.User) {
-		return false, &ElsewhereError{}
-	}
-	created, err := t.add(a, fresh)
-	if err != nil && fresh {
-		if created {
-			err = errors.Join(err, os.RemoveAll(t.dir))
-		}
-		t.node.transfers.remove(t)
-		t.giveUp(err)
-	}
-	return false, err
+	t.node.transfers.remove(t)
+	t.change(func(s *state) { s.settle(err) })
+	return err
 }
 
-// add writes what is known of the transfer, and starts it. It reports whether it created the
-// transfer's folder. The caller has the operation lock.
-func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
-	err = os.Mkdir(t.dir, 0o700)
+// writeFiles writes the files of the transfer's directory. It reports whether it created that.
+func (a *addition) writeFiles() (created bool, err error) {
+	err = os.Mkdir(a.t.dir, 0o700)
 	if created = err == nil; err != nil && !errors.Is(err, os.ErrExist) {
 		return false, err
 	}
@@ -88,118 +79,109 @@ func (t *Transfer) add(a addition, fresh bool) (created bool, err error) {
 		if b == nil {
 			continue
 		}
-		if err := datadir.WriteFile(filepath.Join(t.dir, name), b, 0o600); err != nil {
+		if err := datadir.WriteFile(filepath.Join(a.t.dir, name), b, 0o600); err != nil {
 			return created, err
 		}
 	}
-	if !fresh {
-		return created, t.resume(a)
-	}
-	if err := t.update(func(*metadata.Record) {}); err != nil {
-		return created, err
-	}
-	t.start(opening{reuse: a.reuse})
 	return created, nil
 }
 
-// resume starts a known transfer again, with what a new call says of it. It does nothing if the
-// transfer is running and the call adds nothing.
-func (t *Transfer) resume(a addition) error {
-	old, r := t.record(), a.record
-	link := mergeLinks(old.Link, r.Link, t.ID)
-	if link.Coded != 0 && !link.InfoHash.IsZero() {
+// resume starts a known transfer again. It does nothing if the transfer is running and the call adds nothing.
+func (a *addition) resume() error {
+	t := a.t
+	if t.dir == "" {
+		return errJoined
+	}
+	t.use.begin()()
+	if !t.For(a.record.User) {
+		return &ElsewhereError{}
+	}
+	if _, err := a.writeFiles(); err != nil {
+		return err
+	}
+	old := &t.state().rec
+	a.record.Link = mergeLinks(old.Link, a.record.Link, t.ID)
+	if link := a.record.Link; link.Coded != 0 && !link.InfoHash.IsZero() {
 		return fmt.Errorf("%w: `mob rm` the content first to seed it the other way", errBothWays)
 	}
 	intact, err := t.intact()
 	if err != nil {
 		return err
 	}
-	same := old.Root == r.Root
+	same := old.Root == a.record.Root
 	if !same {
 		t.spot.look(old.Root)
 		same = t.spot.same(a.place)
 	}
-	known := addition{record: r, place: a.place, reuse: a.reuse}
-	known.record.Link = link
-	known.missing = (old.Begun || old.Seed) && t.node.missing(old.Root)
-	if r.Seed {
-		return t.resumeSeed(known, same, intact)
+	missing := (old.Begun || old.Seed) && t.node.missing(old.Root)
+	if a.record.Seed {
+		return a.resumeSeed(same, missing, intact)
 	}
-	return t.resumeGet(known, same, intact)
+	return a.resumeGet(same, missing, intact)
 }
 
-// resumeGet is resume for a call of Get.
-func (t *Transfer) resumeGet(a addition, same, intact bool) error {
-	old, r := t.record(), a.record
-	if a.missing {
-		if err := t.node.checkFree(r.Root, a.reuse, r.User); err != nil {
+// resumeGet is resume for a call of Get. The transfer is at the same place as the destination, its files are
+// missing, or it is intact.
+func (a *addition) resumeGet(same, missing, intact bool) error {
+	t, s := a.t, a.t.state()
+	switch {
+	case missing:
+		if err := t.node.checkFree(a.record.Root, a.reuse, a.record.User); err != nil {
 			return err
 		}
-	} else if same {
-		r.Root = old.Root // it may be another name
-	} else if t.running() || old.Begun {
-		return &ElsewhereError{Root: old.Root}
+	case same:
+		a.record.Root = s.rec.Root // it may be another name
+	case s.running() || s.rec.Begun:
+		return &ElsewhereError{Root: s.rec.Root}
 	}
-	if t.running() && !a.missing && intact && !t.foundDifferent() && (old.Whole || old.Link.String() == r.Link.String()) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.mu.opening.asked = true
+	different := s.outcome.settled() && s.outcome.err != nil
+	unchanged := s.rec.Whole || s.rec.Link.String() == a.record.Link.String()
+	if s.running() && !missing && intact && !different && unchanged {
+		s.run.asked.Store(true)
 		return nil
 	}
-	t.halt(errRestart)
-	err := t.move(r, a.place)
-	if err == nil {
-		// The transfer may have changed the record until it ended.
-		err = t.update(func(rec *metadata.Record) {
-			if a.missing { // it starts over
-				rec.Seed, rec.Begun, rec.Whole, rec.User, rec.FollowLinks = false, false, false, r.User, false
-				rec.Completed = time.Time{}
-			}
-			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
-			rec.Stopped, rec.Added = false, r.Added
-			rec.SpecialBits = rec.SpecialBits || r.SpecialBits
-		})
-	}
-	return t.restart(err, opening{reuse: a.reuse, asked: true})
+	return a.restart(true, func(rec *metadata.Record) {
+		if missing { // it starts over
+			rec.Seed, rec.Begun, rec.Whole, rec.User, rec.FollowLinks = false, false, false, a.record.User, false
+			rec.Completed = time.Time{}
+		}
+		rec.SpecialBits = rec.SpecialBits || a.record.SpecialBits
+	})
 }
 
-// resumeSeed is resume for a call of Seed. A copy at another path that is intact stays the one that is served. Otherwise
-// it is the one that was just hashed; if that fails, nothing changes.
-func (t *Transfer) resumeSeed(a addition, same, intact bool) error {
-	old, r := t.record(), a.record
-	elsewhere := !same && !a.missing && !(old.Whole && !(intact && t.running()))
+// resumeSeed is resume for a call of Seed. An intact copy at another path continues to be served. Otherwise
+// the one that was just hashed is; if that fails, nothing changes.
+func (a *addition) resumeSeed(same, missing, intact bool) error {
+	t, s, rec := a.t, a.t.state(), a.record
+	old := s.rec
+	healthy := intact && s.running()
+	elsewhere := !same && !missing && !(old.Whole && !healthy)
 	switch {
-	case elsewhere && !old.Whole && (t.running() || old.Begun):
+	case elsewhere && !old.Whole && (s.running() || old.Begun):
 		return &ElsewhereError{Root: old.Root}
-	case (elsewhere && old.Whole || same && old.Seed) && intact && t.running() && old.Link.String() == r.Link.String():
-		return t.update(func(rec *metadata.Record) {
-			rec.Added, rec.Announce = r.Added, either(r.Announce, rec.Announce) // its path means this content now
+	case (elsewhere && old.Whole || same && old.Seed) && healthy && old.Link.String() == rec.Link.String():
+		return t.update(func(r *metadata.Record) {
+			r.Added, r.Announce = rec.Added, either(rec.Announce, r.Announce) // its path means this content now
 		})
 	case elsewhere && old.Whole:
-		r = old
-		r.Link, r.Added = a.record.Link, a.record.Added
-	case t.Description().Plain():
-		r.Root, r.FollowLinks = old.Root, old.FollowLinks
+		a.record.Root, rec.Seed, rec.FollowLinks, rec.User = old.Root, old.Seed, old.FollowLinks, old.User
+	case s.desc.Plain():
+		a.record.Root, rec.FollowLinks = old.Root, old.FollowLinks
 	default:
-		if err := t.seedStore(a); err != nil {
+		if err := a.seedStore(); err != nil {
 			return err
 		}
 	}
-	t.halt(errRestart)
-	err := t.move(r, a.place)
-	if err == nil {
-		err = t.update(func(rec *metadata.Record) {
-			rec.Seed, rec.Begun, rec.Whole, rec.FollowLinks, rec.User = r.Seed, true, true, r.FollowLinks, r.User
-			rec.Link = mergeLinks(rec.Link, r.Link, t.ID)
-			rec.Announce = either(a.record.Announce, rec.Announce)
-			rec.Stopped, rec.Added = false, r.Added
-		})
-	}
-	return t.restart(err, opening{})
+	a.reuse = false
+	return a.restart(false, func(r *metadata.Record) {
+		r.Seed, r.Begun, r.Whole, r.FollowLinks, r.User = rec.Seed, true, true, rec.FollowLinks, rec.User
+		r.Announce = either(rec.Announce, r.Announce)
+	})
 }
 
 // seedStore replaces the journal by one of the files that were just hashed, unless they changed since.
-func (t *Transfer) seedStore(a addition) error {
+func (a *addition) seedStore() error {
+	t := a.t
 	if err := t.node.transfers.checkApart(a.place, a.record, t); err != nil {
 		return err
 	}
@@ -214,70 +196,43 @@ func (t *Transfer) seedStore(a addition) error {
 	return st.Close()
 }
 
-// restart starts a transfer that was halted, unless that failed.
-func (t *Transfer) restart(err error, o opening) error {
+// restart ends the run and starts another, at the record's root and with a changed record.
+func (a *addition) restart(asked bool, change func(*metadata.Record)) error {
+	t := a.t
+	t.halt(errRestart)
+	err := t.node.transfers.move(t, a.record, a.place)
+	if err == nil {
+		err = t.update(func(rec *metadata.Record) {
+			change(rec)
+			rec.Link, rec.Stopped, rec.Added = a.record.Link, false, a.record.Added
+		})
+	}
 	if err != nil {
-		t.giveUp(err)
+		t.change(func(s *state) { s.settle(err) })
 		return err
 	}
-	t.start(o)
+	t.start(a.reuse, asked)
 	return nil
 }
 
-// intact reports whether a complete transfer has every piece and entry, and whether another neither waits for its files nor
-// has every piece: then its files may have been compared before the call.
+// intact reports whether a complete transfer has every piece and entry, and whether another one neither waits for its
+// files nor has every piece: then its files may have been compared before the call.
 func (t *Transfer) intact() (bool, error) {
-	t.mu.Lock()
-	phase, disk, m := t.mu.phase, t.mu.disk, t.mu.desc.Manifest()
-	waits := phase == Checking && t.mu.waiting != ""
-	ends := phase == Fetching && t.mu.store != nil && t.mu.store.Count() == m.Pieces()
-	t.mu.Unlock()
-	if phase != Whole || disk == nil {
-		return !waits && !ends, nil
+	s := t.state()
+	if s.phase != Whole || s.disk() == nil {
+		return !(s.phase == Checking && s.waiting != "") && !s.full(), nil
 	}
-	if !t.sound() {
+	if !s.full() {
 		return false, nil
 	}
-	state, err := disk.Look(t.node.ctx)
-	return state.Intact(), err
-}
-
-// foundDifferent reports whether the outcome is that an entry differed.
-func (t *Transfer) foundDifferent() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.mu.outcome.settled() && t.mu.outcome.err != nil
-}
-
-// sound reports whether no piece of a content that was whole is lacking.
-func (t *Transfer) sound() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	m := t.mu.desc.Manifest()
-	return t.mu.phase != Whole || t.mu.store == nil || m == nil || t.mu.store.Count() == m.Pieces()
+	look, err := s.disk().Look(t.node.ctx)
+	return look.Intact(), err
 }
 
 // missing reports whether there is nothing at a path.
 func (n *Node) missing(path string) bool {
 	_, err := n.fs.lstat(path)
 	return errors.Is(err, os.ErrNotExist)
-}
-
-// move gives a transfer that has created nothing yet the root of a record, which is at a place.
-func (t *Transfer) move(r metadata.Record, p vfs.Place) error {
-	t.node.transfers.mu.Lock()
-	defer t.node.transfers.mu.Unlock()
-	if t.record().Root == r.Root {
-		return nil
-	}
-	if err := t.node.transfers.conflict(p, r, t); err != nil {
-		return err
-	}
-	t.spot.set(p)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.mu.rec.Root = r.Root
-	return nil
 }
 
 // mergeLinks returns a new link of a content, completed with what only the old one says. The two

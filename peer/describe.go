@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -34,11 +35,9 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 		// Trackers tell members only to members, so it announces itself.
 		defer n.withdraw(ctx, link, finder)
 	}
-	t := newTransfer(n, link.Keys()[0], metadata.Record{Link: link})
-	t.say = status
-	d := metadata.NewDescription("", t.ID, link.InfoHash, n.cfg.Torrents)
-	t.mu.desc = d
-	_, err := t.describe(ctx, finder)
+	id := link.Keys()[0]
+	d := metadata.NewDescription("", id, link.InfoHash, n.cfg.Torrents)
+	_, err := n.describe(ctx, n.fetcher(id, link, d, finder, status))
 	return d, err
 }
 
@@ -54,16 +53,15 @@ func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
 
 // describe finds out what the content is: from disk, or from members and BitTorrent clients. It
 // returns the members that trackers and the link name.
-func (t *Transfer) describe(ctx context.Context, finder Finder) ([]proto.Member, error) {
-	d := t.Description()
-	if err := d.Load(); err != nil {
-		t.node.log.Warn("invalid description on disk", "content", t.ID.String(), "error", err)
+func (n *Node) describe(ctx context.Context, f *metadata.Fetcher) ([]proto.Member, error) {
+	if err := f.Description.Load(); err != nil {
+		f.Log.Warn("invalid description on disk", "error", err)
 	}
-	if d.Manifest() != nil {
+	if f.Description.Manifest() != nil {
 		return nil, nil
 	}
-	t.node.preconnect(slices.Concat(t.Link().Trackers, t.Link().Peers))
-	return t.fetcher(finder).Fetch(ctx)
+	n.preconnect(slices.Concat(f.Link.Trackers, f.Link.Peers))
+	return f.Fetch(ctx)
 }
 
 // clientsProblem returns why no BitTorrent clients are found for an info-hash, as the end of a status.
@@ -80,18 +78,19 @@ func (n *Node) clientsProblem(hash proto.InfoHash) string {
 	return ""
 }
 
-// fetcher returns a fetcher of the manifest and the info dictionary.
-func (t *Transfer) fetcher(finder Finder) *metadata.Fetcher {
-	n := t.node
+// fetcher returns a fetcher of the documents of a content, which calls status with what it waits for, in words.
+func (n *Node) fetcher(
+	id cid.Cid, link *proto.Link, d *metadata.Description, finder Finder, status func(string),
+) *metadata.Fetcher {
 	return &metadata.Fetcher{
-		Link:        t.Link(),
-		Description: t.Description(),
+		Link:        link,
+		Description: d,
 		Finder:      finder,
 		Clients:     n.cfg.Describe,
-		NotAsked:    func() string { return n.clientsProblem(t.Link().InfoHash) },
-		Meet:        func(members []proto.Member) { n.meet(members, transport.AddrInfos(t.Link().Peers, n.host.ID())) },
-		Status:      func(waiting string) { t.say(oneLine(waiting)) },
-		Log:         n.log.With("content", t.ID.String()),
+		NotAsked:    func() string { return n.clientsProblem(link.InfoHash) },
+		Meet:        func(members []proto.Member) { n.meet(members, transport.AddrInfos(link.Peers, n.host.ID())) },
+		Status:      func(waiting string) { status(oneLine(waiting)) },
+		Log:         n.log.With("content", id.String()),
 		Self:        n.host.ID(),
 		Announce:    proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {

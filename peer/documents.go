@@ -75,7 +75,7 @@ func (d documents) plan(key []byte) ([]byte, error) {
 		return nil, err
 	}
 	for _, t := range d.transfers.all() {
-		if t.running() && t.Link().Plan.Equals(id) {
+		if t.state().running() && t.Link().Plan.Equals(id) {
 			return t.Description().EncodedPlan()
 		}
 	}
@@ -85,7 +85,7 @@ func (d documents) plan(key []byte) ([]byte, error) {
 // running returns the transfer of a content, and fails if it does not run.
 func (d documents) running(key []byte) (*Transfer, error) {
 	t := d.transfers.byKey(key)
-	if t == nil || !t.running() {
+	if t == nil || !t.state().running() {
 		return nil, fmt.Errorf("no running transfer of %x", key)
 	}
 	return t, nil

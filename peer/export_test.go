@@ -53,9 +53,7 @@ func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.files = store.NewF
 // LookNow compares the entries of a transfer with the disk, whenever that was done last. It reports false if they cannot be
 // compared.
 func LookNow(t *Transfer) (store.State, bool) {
-	t.mu.Lock()
-	disk := t.mu.disk
-	t.mu.Unlock()
+	disk := t.state().disk()
 	if disk == nil {
 		return store.State{}, false
 	}
@@ -65,7 +63,5 @@ func LookNow(t *Transfer) (store.State, bool) {
 
 // Ending is closed once the swarm of a transfer is to end.
 func (t *Transfer) Ending() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.mu.swarm.Context().Done()
+	return t.state().swarm.Context().Done()
 }

@@ -19,15 +19,3 @@ type (
 )
 
 var errNoSwarm = errors.New("the transfer takes part in no swarm now")
-
-// Attach returns an attachment for an external peer to the transfer's swarm. It fails if the
-// transfer is not in phase Fetching or Whole, or is coded.
-func (t *Transfer) Attach() (*Attachment, error) {
-	t.mu.Lock()
-	s := t.mu.swarm
-	t.mu.Unlock()
-	if s == nil {
-		return nil, errNoSwarm
-	}
-	return s.Attach()
-}

@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"time"
@@ -55,31 +54,27 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()})
 	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
 	started := make(chan *swarm.Swarm, 1)
-	t.dir, t.run = "", func(ctx context.Context) (why, lost error) {
-		finder, closeFinder := t.finder()
-		defer closeFinder()
-		return t.runSwarm(ctx, content{verifier: verifier, store: st, started: started}, finder, nil)
+	t.dir, t.body = "", func(r *run) error {
+		r.verifier, r.store = verifier, st
+		return r.share(func(s *swarm.Swarm) { started <- s })
 	}
-	t.mu.desc = metadata.NewGrowing(t.ID, verifier.Manifest())
-	done, err := t.operate()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
+	t.change(func(s *state) { s.desc = metadata.NewGrowing(t.ID, verifier.Manifest()) })
 	if known, err := n.transfers.add(t, vfs.Place{}); err != nil || known != nil {
 		return nil, errors.Join(err, errors.New("the node has a transfer of this content already"))
 	}
-	t.start(opening{})
-	t.mu.Lock()
-	ended := t.mu.ended
-	t.mu.Unlock()
-	select {
-	case s := <-started:
-		return &Growing{t, verifier, s, opt.Source}, nil
-	case <-ended:
-		n.transfers.remove(t)
-		return nil, t.Err()
-	}
+	var g *Growing
+	err := t.do(func() error {
+		r := t.start(false, false)
+		select {
+		case s := <-started:
+			g = &Growing{t, verifier, s, opt.Source}
+			return nil
+		case <-r.ended:
+			n.transfers.remove(t)
+			return t.Err()
+		}
+	})
+	return g, err
 }
 
 // Grow says that the content has further pieces, from the number first on. They are fetched, or the source

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -130,7 +131,7 @@ func (k *keeper) endAll(now time.Time) {
 func (k *keeper) end(e ending, deleteContent bool, now time.Time) {
 	t, log := e.transfer, k.node.log
 	deleteContent = deleteContent && e.fetched
-	id, root := t.ID.String(), t.record().Root
+	id, root := t.ID.String(), t.state().rec.Root
 	left, err := k.node.remove(t, deleteContent, func() bool { return now.Sub(t.kept(now).used) >= keepIdle })
 	switch {
 	case err != nil:
@@ -140,29 +141,27 @@ func (k *keeper) end(e ending, deleteContent bool, now time.Time) {
 	}
 }
 
-// kept returns what counts of the transfer, and notes whether it served since the last call.
+// kept returns what decides how long the transfer is kept. A transfer that served since the last call is in use.
 func (t *Transfer) kept(now time.Time) kept {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := &t.mu.rec
-	c := kept{transfer: t, whole: r.Whole, fetched: !r.Seed, since: keptSince(r), number: r.Number, bytes: r.Link.Length}
-	if m := t.mu.desc.Manifest(); m != nil {
-		c.bytes = m.Length()
+	s := t.state()
+	k := kept{
+		transfer: t, whole: s.rec.Whole, fetched: !s.rec.Seed, since: keptSince(&s.rec), number: s.rec.Number,
+		bytes: s.rec.Link.Length,
 	}
-	var out int64
-	if t.mu.swarm != nil {
-		sum := t.mu.swarm.Totals().Traffic
-		out = sum.WANOut + sum.LANOut
+	if m := s.desc.Manifest(); m != nil {
+		k.bytes = m.Length()
 	}
-	if out != t.mu.out || t.mu.users > 0 || t.mu.phase == Checking || t.mu.phase == Fetching {
-		t.mu.out, t.mu.used = out, now
+	var sent int64
+	if s.swarm != nil {
+		sum := s.swarm.Totals().Traffic
+		sent = sum.WANOut + sum.LANOut
 	}
-	c.used = t.mu.used
-	return c
+	k.used = t.use.until(now, sent, s.phase == Checking || s.phase == Fetching)
+	return k
 }
 
-// keptSince returns from when on a content is kept. A transfer of an earlier version does not know
-// when it was whole.
+// keptSince returns the time from which the content is kept. A transfer of an earlier version does not know
+// when it was complete.
 func keptSince(r *metadata.Record) time.Time {
 	if r.Completed.After(r.Added) {
 		return r.Completed
@@ -170,25 +169,42 @@ func keptSince(r *metadata.Record) time.Time {
 	return r.Added
 }
 
-// ends returns when the content ends, zero if it does not. The caller has the lock.
-func (t *Transfer) ends() time.Time {
-	k := t.node.keeper.keep.Load()
-	if k.For == 0 || !t.mu.rec.Whole {
+// ends returns when the transfer ends, zero if it does not.
+func (k *keeper) ends(r *metadata.Record) time.Time {
+	keep := k.keep.Load()
+	if keep.For == 0 || !r.Whole {
 		return time.Time{}
 	}
-	return keptSince(&t.mu.rec).Add(k.For)
+	return keptSince(r).Add(keep.For)
 }
 
-// use notes that somebody uses the content, until done is called.
-func (t *Transfer) use() (done func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.mu.users++
-	t.mu.used = time.Now()
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.mu.users--
-		t.mu.used = time.Now()
+// use records when a transfer was used last.
+type use struct {
+	mu    sync.Mutex
+	users int
+	last  time.Time
+	sent  int64 // bytes, at the last call of until
+}
+
+// begin records a use, which ends with done.
+func (u *use) begin() (done func()) {
+	u.add(1)
+	return func() { u.add(-1) }
+}
+
+func (u *use) add(n int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.users += n
+	u.last = time.Now()
+}
+
+// until returns the time of the last use. A transfer is in use that is busy, or has sent more bytes than before.
+func (u *use) until(now time.Time, sent int64, busy bool) time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if sent != u.sent || u.users > 0 || busy {
+		u.sent, u.last = sent, now
 	}
+	return u.last
 }

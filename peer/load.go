@@ -39,10 +39,10 @@ func (n *Node) loadTransfers() error {
 		t := newTransfer(n, id, r)
 		n.transfers.put(t)
 		if r.Stopped {
-			_ = t.mu.desc.Load() // for its status, which shows less if that fails
-			t.giveUp(ErrStopped)
+			_ = t.Description().Load() // for its status, which shows less if that fails
+			t.change(func(s *state) { s.settle(ErrStopped) })
 		} else {
-			t.start(opening{})
+			t.start(false, false)
 		}
 	}
 	return nil

@@ -17,40 +17,38 @@ const (
 func Look(transfers ...*Transfer) { lookAtAll(transfers, (*Transfer).look) }
 
 func (t *Transfer) look() {
-	if !t.looking.TryLock() {
-		return // another look waits for the disk
-	}
-	defer t.looking.Unlock()
-	t.mu.Lock()
-	disk, phase, last, m := t.mu.disk, t.mu.phase, t.mu.state.At, t.mu.desc.Manifest()
-	t.mu.Unlock()
-	if disk == nil || phase != Whole || m == nil {
+	s := t.state()
+	disk := s.disk()
+	if disk == nil || s.phase != Whole || !s.run.looking.CompareAndSwap(false, true) {
 		return
 	}
+	defer s.run.looking.Store(false)
 	age := lookAge
-	if len(m.Entries) > manyEntries {
+	if len(t.Manifest().Entries) > manyEntries {
 		age = longLookAge
 	}
-	if time.Since(last) < age {
+	before := t.state().look
+	if time.Since(before.At) < age {
 		return
 	}
-	state, err := disk.Look(t.node.ctx)
+	look, err := disk.Look(t.node.ctx)
 	if err != nil {
 		return // Status.Waiting has the reason once a piece cannot be read
 	}
-	t.mu.Lock()
-	current, before, root := t.mu.disk == disk, t.mu.state, t.mu.rec.Root
-	if current {
-		t.mu.state = state
-	}
-	t.mu.Unlock()
-	if current && before.Intact() && !state.Intact() {
-		log := t.node.log.With("content", t.ID.String(), "path", root)
-		if state.Away {
-			log.Warn("content is not at its path")
-			return
+	current := false
+	t.change(func(s *state) {
+		if current = s.disk() == disk; current {
+			s.look = look
 		}
-		log.Warn("content differs from its files", "files", state.Different[:min(len(state.Different), maxNamed)],
-			"more_files", max(0, len(state.Different)-maxNamed)+state.More)
+	})
+	if !current || !before.Intact() || look.Intact() {
+		return
 	}
+	log := t.log().With("path", s.rec.Root)
+	if look.Away {
+		log.Warn("content is not at its path")
+		return
+	}
+	log.Warn("content differs from its files", "files", look.Different[:min(len(look.Different), maxNamed)],
+		"more_files", max(0, len(look.Different)-maxNamed)+look.More)
 }

@@ -128,11 +128,6 @@ func (r mortalRoot) Mkdir(name string, perm fs.FileMode) error {
 	return r.d.do(func() error { return r.Root.Mkdir(name, perm) })
 }
 
-// MkdirAll implements [vfs.Root].
-func (r mortalRoot) MkdirAll(name string, perm fs.FileMode) error {
-	return r.d.do(func() error { return r.Root.MkdirAll(name, perm) })
-}
-
 // Chmod implements [vfs.Root].
 func (r mortalRoot) Chmod(name string, mode fs.FileMode) error {
 	return r.d.do(func() error { return r.Root.Chmod(name, mode) })

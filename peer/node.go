@@ -233,13 +233,10 @@ func (n *Node) seed(id cid.Cid) uint64 {
 
 // swarm returns the running swarm of a content, nil if there is none.
 func (n *Node) swarm(key []byte) *swarm.Swarm {
-	t := n.transfers.byKey(key)
-	if t == nil {
-		return nil
+	if t := n.transfers.byKey(key); t != nil {
+		return t.state().swarm
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.mu.swarm
+	return nil
 }
 
 // fileSystem is how a node accesses the paths of contents, besides a store. Tests replace it

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -20,205 +21,202 @@ import (
 const maxNamed = 8
 
 const (
-	// lookPause is the first pause before a content is looked for again that is not there, or
+	// lookPause is the first pause before a path is tried again that does not exist or
 	// cannot be read. It doubles up to maxLookPause.
 	lookPause    = 250 * time.Millisecond
 	maxLookPause = 30 * time.Second
 )
 
 // openStore opens or creates the store at the transfer's root, and rehashes unverified pieces. While
-// a content that was there once is missing, or cannot be read, it waits: a disk may not be mounted
+// files that existed once are missing, or cannot be read, it waits: a disk may not be mounted
 // yet, or a server not be up.
-func (t *Transfer) openStore(ctx context.Context, c *content) error {
-	waited := false
+func (r *run) openStore() error {
+	log := r.log().With("path", r.state().rec.Root)
 	for pause := lookPause; ; pause = min(2*pause, maxLookPause) {
-		st, err := t.tryStore(c.verifier)
+		err := r.tryStore()
 		if err == nil {
-			c.disk, c.store = st, t.node.fs.wrap(st)
-			err = t.prepareStore(ctx, c)
-		}
-		if err == nil {
-			if waited {
-				t.say("")
-				t.node.log.Info("content is there again", "content", t.ID.String(), "path", t.record().Root)
+			if pause > lookPause {
+				r.setWaiting("")
+				log.Info("content is there again")
 			}
 			return nil
 		}
-		why := away(t.record(), err)
-		if why == "" || ctx.Err() != nil {
+		why := away(r.state().rec, err)
+		if why == "" || r.ctx.Err() != nil {
 			return err
 		}
-		if !waited {
-			waited = true
-			t.node.log.Warn("content is not there or cannot be read: waiting for it",
-				"content", t.ID.String(), "path", t.record().Root, "error", err)
+		if pause == lookPause {
+			log.Warn("content is not there or cannot be read: waiting for it", "error", err)
 		}
-		t.mu.Lock()
-		t.mu.checked, t.mu.toCheck = 0, 0
-		logPhase := t.enter(Checking)
-		t.mu.Unlock()
-		logPhase()
-		t.say(oneLine(why))
+		r.change(func(s *state) { s.hashing, s.phase, s.waiting = nil, Checking, oneLine(why) })
 		select {
 		case <-time.After(pause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		case <-r.ctx.Done():
+			return context.Cause(r.ctx)
 		}
 	}
 }
 
-// tryStore opens or creates the store.
-func (t *Transfer) tryStore(v *store.Verifier) (*store.Disk, error) {
-	m, r, dir, files := v.Manifest(), t.record(), t.dir, t.files()
-	o := t.opening()
-	if err := t.take(); err != nil {
+// tryStore opens or creates the store, and checks it. If that fails, the store is closed.
+func (r *run) tryStore() error {
+	st, err := r.newStore()
+	if err != nil {
+		return err
+	}
+	r.disk, r.store = st, r.node.fs.wrap(st)
+	err = r.checkStore()
+	if err == nil {
+		err = r.take() // before anything is written
+	}
+	if err != nil {
+		return errors.Join(err, r.store.Close())
+	}
+	return nil
+}
+
+// newStore opens or creates the store.
+func (r *run) newStore() (*store.Disk, error) {
+	m, rec, files := r.verifier.Manifest(), &r.state().rec, r.files()
+	if err := r.take(); err != nil {
 		return nil, err
 	}
-	if r.Seed && !r.Begun { // all of it was just hashed
-		return store.Seed(dir, r.Root, m, files)
+	if rec.Seed && !rec.Begun { // all of it was just hashed
+		return store.Seed(r.dir, rec.Root, m, files)
 	}
-	if !r.Seed && t.node.missing(r.Root) {
-		if err := checkRoom(r.Root, func() (int64, int64, bool) { return store.RoomFor(r.Root, m, files) }); err != nil {
+	if !rec.Seed && r.node.missing(rec.Root) {
+		if err := checkRoom(rec.Root, func() (int64, int64, bool) { return store.RoomFor(rec.Root, m, files) }); err != nil {
 			return nil, err
 		}
 		// The record outlasts a power loss if the destination does.
-		if err := errors.Join(datadir.SyncDir(dir), datadir.SyncDir(filepath.Dir(dir))); err != nil {
+		if err := errors.Join(datadir.SyncDir(r.dir), datadir.SyncDir(filepath.Dir(r.dir))); err != nil {
 			return nil, err
 		}
 	}
-	st, err := store.Open(dir, r.Root, m, files)
+	st, err := store.Open(r.dir, rec.Root, m, files)
 	switch {
-	case err == nil && o.reuse:
+	case err == nil && r.reuse:
 		if err := st.TakeOver(); err != nil {
 			return nil, errors.Join(err, st.Close())
 		}
-	case errors.Is(err, store.ErrNoJournal) && r.Seed:
-		st, err = store.Seed(dir, r.Root, m, files)
-	case errors.Is(err, store.ErrNoJournal) && (o.reuse || r.Begun):
-		st, err = store.Adopt(dir, r.Root, m, files)
-	case errors.Is(err, store.ErrGone) && o.asked && !r.Seed:
-		st, err = store.Again(dir, r.Root, m, files)
-	case errors.Is(err, store.ErrNoJournal), errors.Is(err, store.ErrGone) && !r.Begun:
-		st, err = store.Create(dir, r.Root, m, files)
+	case errors.Is(err, store.ErrNoJournal) && rec.Seed:
+		st, err = store.Seed(r.dir, rec.Root, m, files)
+	case errors.Is(err, store.ErrNoJournal) && (r.reuse || rec.Begun):
+		st, err = store.Adopt(r.dir, rec.Root, m, files)
+	case errors.Is(err, store.ErrGone) && r.asked.Load() && !rec.Seed:
+		st, err = store.Again(r.dir, rec.Root, m, files)
+	case errors.Is(err, store.ErrNoJournal), errors.Is(err, store.ErrGone) && !rec.Begun:
+		st, err = store.Create(r.dir, rec.Root, m, files)
 	}
-	if err == nil && r.SpecialBits {
+	if err == nil && rec.SpecialBits {
 		st.KeepSpecialBits()
 	}
 	return st, err
 }
 
-// prepareStore takes over an open store, and notes what is wrong with the content. If it fails, it
-// closes the store.
-func (t *Transfer) prepareStore(ctx context.Context, c *content) error {
-	var err error
-	if r := t.record(); !r.Seed {
-		err = checkRoom(r.Root, c.disk.Room)
+// checkRoom fails with a [*NoRoomError] if the missing pieces need more bytes than are free. What other programs
+// and transfers will write is not known, so the disk may be full later nevertheless.
+func checkRoom(root string, room func() (need, free int64, known bool)) error {
+	need, free, known := room()
+	if !known || need <= free {
+		return nil
 	}
-	if err == nil {
-		err = t.markBegun()
-	}
-	if err == nil {
-		err = t.recheck(ctx, c)
-	}
-	if err == nil {
-		err = t.noteDamage(c)
-	}
-	if err == nil {
-		err = t.take() // before anything is written
-	}
-	if err != nil {
-		return errors.Join(err, c.store.Close())
-	}
-	return nil
+	return &NoRoomError{Path: root, Need: need, Free: free}
 }
 
-// away returns what a transfer waits for, in words, whose store cannot be opened because its
-// content is not there or cannot be read at present. It returns "" if waiting is of no use.
-func away(r metadata.Record, err error) string {
+// checkStore rehashes pieces of an open store, and records damage.
+func (r *run) checkStore() error {
+	rec := &r.state().rec
+	if !rec.Seed {
+		if err := checkRoom(rec.Root, r.disk.Room); err != nil {
+			return err
+		}
+	}
+	if !rec.Begun { // from now on the files at the root are this transfer's
+		if err := r.update(func(rec *metadata.Record) { rec.Begun = true }); err != nil {
+			return err
+		}
+	}
+	if err := r.rehash(); err != nil {
+		return err
+	}
+	return r.recordDamage()
+}
+
+// away returns what a transfer waits for, in words, if its store cannot be opened because its
+// files do not exist or cannot be read at present. It returns "" if waiting is of no use.
+func away(rec metadata.Record, err error) string {
 	var changed *store.ChangedError
 	var unreadable *store.UnreadableError
 	var exists *store.ExistsError
 	var errno syscall.Errno
 	switch {
-	case !r.Begun, errors.As(err, &changed), errors.As(err, &exists):
+	case !rec.Begun, errors.As(err, &changed), errors.As(err, &exists):
 		return ""
-	case (errors.Is(err, store.ErrGone) || errors.Is(err, fs.ErrNotExist)) && r.Seed:
-		return r.Root + ", which is not there: put it back, or give it up with `mob rm`"
+	case (errors.Is(err, store.ErrGone) || errors.Is(err, fs.ErrNotExist)) && rec.Seed:
+		return rec.Root + ", which is not there: put it back, or give it up with `mob rm`"
 	case errors.Is(err, store.ErrGone), errors.Is(err, fs.ErrNotExist):
-		return r.Root + ", which is not there: put it back, `mob get` the link again to start over, or give it up with `mob rm`"
+		return rec.Root + ", which is not there: put it back, `mob get` the link again to start over, or give it up with `mob rm`"
 	case errors.As(err, &unreadable), errors.As(err, &errno) && errno != syscall.ENOSPC && errno != syscall.EDQUOT:
-		return fmt.Sprintf("%s, which cannot be read at present (%v)", r.Root, err)
+		return fmt.Sprintf("%s, which cannot be read at present (%v)", rec.Root, err)
 	}
 	return ""
 }
 
-// markBegun records that the files at the root are this transfer's.
-func (t *Transfer) markBegun() error {
-	if t.record().Begun {
-		return nil
-	}
-	return t.update(func(r *metadata.Record) { r.Begun = true })
-}
-
-// recheck rehashes the unverified pieces of a store, and those of a seed that were damaged: the user
-// may have put its files back. It notes which cannot be read.
-func (t *Transfer) recheck(ctx context.Context, c *content) error {
-	m, seed := c.verifier.Manifest(), t.record().Seed
-	check := c.disk.Unverified()
+// rehash hashes the unverified pieces of the store, and those of a seed that were damaged: the user
+// may have put its files back. It records the unreadable ones.
+func (r *run) rehash() error {
+	m, s := r.verifier.Manifest(), r.state()
+	check := r.disk.Unverified()
 	for i := range check {
-		check[i] = check[i] || seed && !c.store.Has(i)
+		check[i] = check[i] || s.rec.Seed && !r.store.Has(i)
 	}
-	total := bytesOf(m, check)
-	c.lost, c.unreadable, c.why = nil, nil, nil
-	if total == 0 {
+	r.damaged, r.unreadable, r.why = nil, nil, nil
+	h := &hashing{total: bytesOf(m, check)}
+	if h.total == 0 {
 		return nil
 	}
-	t.mu.Lock()
-	t.mu.checked, t.mu.toCheck = 0, total
-	logPhase := t.enter(Checking)
-	t.mu.Unlock()
-	logPhase()
-	err := store.Audit(ctx, c.store, c.verifier, store.Pieces(check), record(c.store, func(piece int, v store.Verdict, why error) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.mu.checked += int64(m.PieceSize(piece))
+	r.change(func(s *state) { s.hashing, s.phase = h, Checking })
+	var mu sync.Mutex
+	err := store.Audit(r.ctx, r.store, r.verifier, store.Pieces(check), record(r.store, func(piece int, v store.Verdict, why error) {
+		h.done.Add(int64(m.PieceSize(piece)))
 		if v == store.Unreadable {
-			c.unreadable = append(c.unreadable, piece)
-			c.why = cmp.Or(c.why, why)
+			mu.Lock()
+			defer mu.Unlock()
+			r.unreadable = append(r.unreadable, piece)
+			r.why = cmp.Or(r.why, why)
 		}
 	}))
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
 	}
-	if err == nil && t.Link().Coded != 0 { // the blocks of a generation need all its pieces
-		err = c.why
+	if err == nil && s.rec.Link.Coded != 0 { // the blocks of a generation need all its pieces
+		err = r.why
 	}
 	return err
 }
 
-// noteDamage notes which pieces of a content that was whole are damaged or missing. What was fetched
+// recordDamage records the damaged and missing pieces of a content that was complete. What was fetched
 // is fetched again; a seed serves the rest.
-func (t *Transfer) noteDamage(c *content) error {
-	r, m := t.record(), c.verifier.Manifest()
-	if !r.Whole {
-		return nil // what is lacking is fetched in any case
+func (r *run) recordDamage() error {
+	rec, m := &r.state().rec, r.verifier.Manifest()
+	if !rec.Whole {
+		return nil // missing pieces are fetched in any case
 	}
-	slices.Sort(c.unreadable)
+	slices.Sort(r.unreadable)
 	for i := range m.Pieces() {
-		if _, unreadable := slices.BinarySearch(c.unreadable, i); !c.store.Has(i) && !unreadable {
-			c.lost = append(c.lost, i)
+		if _, unreadable := slices.BinarySearch(r.unreadable, i); !r.store.Has(i) && !unreadable {
+			r.damaged = append(r.damaged, i)
 		}
 	}
-	if len(c.lost) == 0 {
+	if len(r.damaged) == 0 {
 		return nil
 	}
-	files, more := m.FilesOf(c.lost, maxNamed)
-	log := t.node.log.With("content", t.ID.String(), "path", r.Root, "pieces", len(c.lost), "files", files,
-		"more_files", more)
-	if r.Seed {
+	files, more := m.FilesOf(r.damaged, maxNamed)
+	log := r.log().With("path", rec.Root, "pieces", len(r.damaged), "files", files, "more_files", more)
+	if rec.Seed {
 		log.Error("content is damaged on disk: its pieces are not offered until the files are put back as they were")
 		return nil
 	}
 	log.Error("content is damaged on disk: its pieces are fetched again")
-	return t.update(func(r *metadata.Record) { r.Whole = false })
+	return r.update(func(rec *metadata.Record) { rec.Whole = false })
 }

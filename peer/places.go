@@ -127,12 +127,6 @@ func lookAtAll(all []*Transfer, look func(*Transfer)) {
 	}
 }
 
-// writes reports whether the transfer may still write to its files.
-func (t *Transfer) writes() bool {
-	r := t.record()
-	return !r.Seed && !r.Whole
-}
-
 // checkPlace returns the place of the root of a record. It fails if that overlaps the data directory, or a
 // transfer other than t that does not allow it.
 func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
@@ -147,12 +141,12 @@ func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
 // it. It fails if that overlaps another transfer. Links and mounts may have changed since the user gave the
 // path, and a file system may not distinguish two names.
 func (t *Transfer) take() error {
-	r := t.record()
-	t.spot.look(r.Root)
-	if !t.writes() {
+	rec := t.state().rec
+	t.spot.look(rec.Root)
+	if !t.state().writes() {
 		return nil
 	}
-	_, err := t.node.checkPlace(r, t)
+	_, err := t.node.checkPlace(rec, t)
 	return err
 }
 
@@ -162,14 +156,14 @@ func (t *Transfer) take() error {
 func (n *Node) seeded(t *Transfer) error {
 	p := t.spot.place()
 	var errs []error
-	for _, o := range n.Transfers() {
-		r := o.record()
+	for _, o := range n.transfers.all() {
+		s := o.state()
 		switch {
 		case o == t || !o.spot.overlaps(p):
-		case !r.Seed && o.For(t.User()), r.Seed && o.spot.same(p) && o.sound():
+		case !s.rec.Seed && o.For(t.User()), s.rec.Seed && o.spot.same(p) && (s.phase != Whole || s.full()):
 			err := o.becomeSeed()
 			if err != nil && !o.For(t.User()) { // it is not for this user to see
-				n.log.Error("transfer not changed to a seed", "content", o.ID.String(), "path", r.Root, "error", err)
+				o.log().Error("transfer not changed to a seed", "path", s.rec.Root, "error", err)
 				continue
 			}
 			errs = append(errs, err)
@@ -180,21 +174,19 @@ func (n *Node) seeded(t *Transfer) error {
 
 // becomeSeed makes a transfer a seed. If it runs, it starts again, which compares the files with their stamps.
 func (t *Transfer) becomeSeed() error {
-	done, err := t.operate()
-	if err != nil {
+	err := t.do(func() error {
+		running := t.state().running()
+		if running {
+			t.halt(errRestart)
+		}
+		err := t.update(func(r *metadata.Record) { r.Seed, r.Whole = true, true })
+		if running {
+			t.start(false, false)
+		}
 		return err
-	}
-	defer done()
-	running := t.running()
-	if !t.node.transfers.has(t) {
+	})
+	if errors.Is(err, ErrUnknownTransfer) {
 		return nil
-	}
-	if running {
-		t.halt(errRestart)
-	}
-	err = t.update(func(r *metadata.Record) { r.Seed, r.Whole = true, true })
-	if running {
-		t.start(opening{})
 	}
 	return err
 }

@@ -42,37 +42,33 @@ func planID(b []byte) cid.Cid {
 	return proto.PlanCID(b)
 }
 
-// findPlan fetches the plan that the link names, unless it is on the disk, or nothing is fetched. If nobody
-// has it for long, or it is invalid, the transfer goes on without. It fails only if ctx ends.
-func (t *Transfer) findPlan(ctx context.Context, finder Finder) error {
-	link, d := t.Link(), t.Description()
-	if !link.Plan.Defined() || d.Plan() != nil || t.record().Seed {
+// findPlan fetches the plan that the link names, unless it is on the disk, or nothing is fetched. If it is not found
+// in planTimeout, or is invalid, the transfer continues without a plan. findPlan fails only if the run ends.
+func (r *run) findPlan() error {
+	rec, d := &r.state().rec, r.Description()
+	if !rec.Link.Plan.Defined() || d.Plan() != nil || rec.Seed {
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, planTimeout)
+	ctx, cancel := context.WithTimeout(r.ctx, planTimeout)
 	defer cancel()
-	err := t.fetcher(finder).FetchPlan(bounded)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	err := r.fetcher.FetchPlan(ctx)
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
 	}
 	if d.Plan() == nil {
-		t.node.log.Warn("the transfer follows no plan: it was not found", "content", t.ID.String(), "plan", link.Plan.String(),
-			"error", err)
+		r.log().Warn("the transfer follows no plan: it was not found", "plan", rec.Link.Plan.String(), "error", err)
 	}
-	t.say("")
+	r.setWaiting("")
 	return nil
 }
 
-// planStatus returns the status of the plan, nil if the transfer follows none. The caller has the lock.
-func (t *Transfer) planStatus() *PlanStatus {
-	id := t.mu.rec.Link.Plan
+// planStatus returns the status of the plan, nil if the transfer follows none.
+func (n *Node) planStatus(s *state) *PlanStatus {
+	id, p := s.rec.Link.Plan, s.desc.Plan()
 	if !id.Defined() {
 		return nil
 	}
-	p := t.mu.desc.Plan()
-	st := &PlanStatus{ID: id.String(), Host: t.node.nameIn(p)}
-	if p != nil {
-		st.Known, st.In = true, p.Index(st.Host) >= 0
-	}
+	st := &PlanStatus{ID: id.String(), Known: p != nil, Host: n.nameIn(p)}
+	st.In = p != nil && p.Index(st.Host) >= 0
 	return st
 }

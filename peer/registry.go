@@ -17,7 +17,7 @@ import (
 type registry struct {
 	mu    sync.Mutex // nothing under it waits for a disk, the network or a channel
 	byID  map[cid.Cid]*Transfer
-	ended swarm.Totals // of swarms that ended
+	ended swarm.Totals // of removed transfers
 }
 
 // find returns the transfer of the content with one of these keys, nil if there is none. A
@@ -60,7 +60,7 @@ func (r *registry) all() []*Transfer {
 		ts = append(ts, t)
 	}
 	slices.SortFunc(ts, func(a, b *Transfer) int {
-		return cmp.Or(a.record().Added.Compare(b.record().Added), cmp.Compare(a.ID.KeyString(), b.ID.KeyString()))
+		return cmp.Or(a.state().rec.Added.Compare(b.state().rec.Added), cmp.Compare(a.ID.KeyString(), b.ID.KeyString()))
 	})
 	return ts
 }
@@ -72,12 +72,27 @@ func (r *registry) add(t *Transfer, p vfs.Place) (known *Transfer, err error) {
 	if known := r.findLocked(t.Link().Keys()); known != nil {
 		return known, nil
 	}
-	if err := r.conflict(p, t.record(), t); err != nil {
+	if err := r.conflict(p, t.state().rec, t); err != nil {
 		return nil, err
 	}
 	t.spot.set(p)
 	r.byID[t.ID] = t
 	return nil, nil
+}
+
+// move gives a transfer that does not run the root of a record, which is at a place.
+func (r *registry) move(t *Transfer, rec metadata.Record, p vfs.Place) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t.state().rec.Root == rec.Root {
+		return nil
+	}
+	if err := r.conflict(p, rec, t); err != nil {
+		return err
+	}
+	t.spot.set(p)
+	t.change(func(s *state) { s.rec.Root = rec.Root })
+	return nil
 }
 
 // put adds a transfer.
@@ -96,6 +111,7 @@ func (r *registry) has(t *Transfer) bool {
 func (r *registry) remove(t *Transfer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.ended.Add(&t.state().past)
 	delete(r.byID, t.ID)
 }
 
@@ -112,10 +128,10 @@ func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) err
 // transfer than t. Files that are only read may overlap. The caller has the lock.
 func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error {
 	for _, o := range r.byID {
-		if o == t || rec.Seed && !o.writes() {
+		if o == t || rec.Seed && !o.state().writes() {
 			continue
 		}
-		if rec.Root != "" && o.record().Root == rec.Root || o.spot.overlaps(p) {
+		if rec.Root != "" && o.state().rec.Root == rec.Root || o.spot.overlaps(p) {
 			return o.conflictWith(p, rec)
 		}
 	}
@@ -124,7 +140,7 @@ func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error
 
 // conflictWith returns the error of a record whose files cannot be at a place because of this transfer.
 func (t *Transfer) conflictWith(p vfs.Place, r metadata.Record) error {
-	root, of, same := t.record().Root, fmt.Sprintf("another transfer (%s)", t.ID), t.spot.same(p)
+	root, of, same := t.state().rec.Root, fmt.Sprintf("another transfer (%s)", t.ID), t.spot.same(p)
 	if !t.For(r.User) {
 		root, of = "a directory", "a transfer of another user"
 	}
@@ -139,7 +155,7 @@ func (t *Transfer) conflictWith(p vfs.Place, r metadata.Record) error {
 
 // lookAtPlaces looks where the paths of all transfers lead now.
 func (r *registry) lookAtPlaces() {
-	lookAtAll(r.all(), func(t *Transfer) { t.spot.look(t.record().Root) })
+	lookAtAll(r.all(), func(t *Transfer) { t.spot.look(t.state().rec.Root) })
 }
 
 // newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
@@ -155,10 +171,10 @@ func (r *registry) newest(path string, u *vfs.User) *Transfer {
 	}
 	r.lookAtPlaces()
 	var p vfs.Place
-	if t := at(func(t *Transfer) bool { return t.record().Root == path }); t != nil {
+	if t := at(func(t *Transfer) bool { return t.state().rec.Root == path }); t != nil {
 		p = t.spot.place() // PlaceOf would hang if its disk does
 	} else if seen, err := vfs.PlaceOf(vfs.OS{}, path); err == nil {
 		p = seen
 	}
-	return at(func(t *Transfer) bool { return t.record().Root == path || t.spot.same(p) })
+	return at(func(t *Transfer) bool { return t.state().rec.Root == path || t.spot.same(p) })
 }

@@ -1,11 +1,13 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
@@ -14,223 +16,285 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// runFiles runs the transfer through its phases, and returns why it ended, never nil, and what kept its
-// bytes from the disk.
-func (t *Transfer) runFiles(ctx context.Context) (why, lost error) {
-	finder, closeFinder := t.finder()
-	defer closeFinder()
-	members, err := t.describe(ctx, finder)
-	if err != nil {
-		return err, nil
-	}
-	if err := t.findPlan(ctx, finder); err != nil {
-		return err, nil
-	}
-	c := content{verifier: store.NewVerifier(t.Manifest())}
-	if err := t.openStore(ctx, &c); err != nil {
-		return err, nil
-	}
-	e := t.Manifest().Entries
-	t.spot.hold(len(e) == 1 && e[0].Path == "" && e[0].Kind == proto.File)
-	why, lost = t.runSwarm(ctx, c, finder, members)
-	t.spot.release()
-	if err := c.store.Close(); err != nil && lost == nil {
-		lost = fmt.Errorf("close files: %w", err)
-	}
-	return why, lost
-}
+// run is one run of a transfer, from a start until it stops or fails.
+type run struct {
+	*Transfer
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	ended   chan struct{}
+	reuse   bool        // take over existing files at the root
+	asked   atomic.Bool // a user gets the link again: start over if no file exists
+	looking atomic.Bool // a comparison with the disk is in progress, which may hang
 
-// content is what a swarm verifies and stores.
-type content struct {
+	finder  Finder // nil if there are no trackers
+	fetcher *metadata.Fetcher
+	members []proto.Member // that trackers and the link named
+
+	// Constant while the swarm runs.
 	verifier *store.Verifier
 	store    store.Store
-	disk     *store.Disk         // under store, nil if that is the caller's of [Node.Join]
-	started  chan<- *swarm.Swarm // receives the swarm of [Node.Join]
-	// What was wrong with a content when its store was opened, see [swarm.Config].
-	lost, unreadable []int
-	why              error
+	disk     *store.Disk // under store, nil if that belongs to the caller of [Node.Join]
+	// Pieces with a problem when the store was opened, see [swarm.Config].
+	damaged, unreadable []int
+	why                 error
 }
 
-// runSwarm runs a swarm until it ends, and returns why, and why the final flush failed, if it did.
-func (t *Transfer) runSwarm(ctx context.Context, c content, finder Finder, members []proto.Member) (why, lost error) {
-	n := t.node
-	var flush sync.Mutex // guards lost
+// start runs the transfer.
+func (t *Transfer) start(reuse, asked bool) *run {
+	r := &run{Transfer: t, ended: make(chan struct{}), reuse: reuse}
+	r.asked.Store(asked)
+	r.ctx, r.cancel = context.WithCancelCause(t.node.ctx)
+	t.change(func(s *state) {
+		if t.dir != "" {
+			s.desc = t.newDescription(s.rec.Link)
+		}
+		s.phase, s.err, s.lost, s.waiting, s.run = Seeking, nil, nil, "", r
+		s.started, s.completed = time.Now(), time.Time{}
+		s.outcome, s.flushed = s.outcome.next(), s.flushed.next()
+	})
+	t.node.wg.Go(func() {
+		defer close(r.ended)
+		r.end(r.begin())
+		r.cancel(nil)
+	})
+	return r
+}
+
+// begin goes through the phases, and returns why they ended.
+func (r *run) begin() error {
+	n, link := r.node, r.Link()
+	if err := n.maySeed(r.state().rec.Seed); err != nil {
+		return err
+	}
+	if r.finder = n.finder(link); r.finder != nil {
+		defer r.finder.Close()
+	}
+	r.fetcher = n.fetcher(r.ID, link, r.Description(), r.finder, r.setWaiting)
+	return r.body(r)
+}
+
+// end records why the run ended. Bytes that did not reach the disk are a failure even of a run that was to stop.
+func (r *run) end(why error) {
+	last := r.state()
+	if last.swarm != nil {
+		r.tryUpdate(func(rec *metadata.Record) {
+			rec.Have, rec.Bytes = last.swarm.Stored()
+			rec.Whole = rec.Whole && last.lost == nil
+		})
+	}
+	if last.lost != nil { // before the failure is visible
+		r.node.lose(fmt.Errorf("%s: %w", last.rec.Root, explain(last.lost)))
+	}
+	r.change(func(s *state) {
+		if s.swarm != nil {
+			totals := s.swarm.Totals()
+			s.past.Add(&totals)
+		}
+		s.swarm, s.waiting, s.look, s.hashing = nil, "", store.State{}, nil
+		s.phase, s.err = Stopped, why
+		switch {
+		case s.lost == nil && errors.Is(why, errRestart):
+			s.err = ErrStopped
+			return
+		case s.lost != nil || !errors.Is(why, ErrStopped) && !errors.Is(why, errClosing):
+			s.phase, s.err = Failed, explain(cmp.Or(s.lost, why))
+		}
+		s.settle(s.err)
+	})
+}
+
+// phases is the body of a transfer of files.
+func (r *run) phases() (why error) {
+	var err error
+	if r.members, err = r.node.describe(r.ctx, r.fetcher); err != nil {
+		return err
+	}
+	if err := r.findPlan(); err != nil {
+		return err
+	}
+	m := r.Manifest()
+	r.verifier = store.NewVerifier(m)
+	if err := r.openStore(); err != nil {
+		return err
+	}
+	r.spot.hold(len(m.Entries) == 1 && m.Entries[0].Path == "" && m.Entries[0].Kind == proto.File)
+	why = r.share(nil)
+	r.spot.release()
+	if err := r.store.Close(); err != nil {
+		r.lose(fmt.Errorf("close files: %w", err))
+	}
+	return why
+}
+
+// lose records why bytes did not reach the disk.
+func (r *run) lose(err error) {
+	r.change(func(s *state) { s.lost = cmp.Or(s.lost, err) })
+}
+
+// share runs a swarm until it ends, and returns why. It calls started, if not nil, with the swarm.
+func (r *run) share(started func(*swarm.Swarm)) error {
+	n, rec, plan := r.node, &r.state().rec, r.Description().Plan()
 	cfg := swarm.Config{
 		Cluster:    n.cfg.Cluster,
-		UploadOnly: t.record().Seed,
-		Damaged:    t.markDamaged,
+		UploadOnly: rec.Seed,
+		Damaged:    func([]int) { r.reopen() },
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
-		Link:       t.Link(),
-		Plan:       t.Description().Plan(),
-		Name:       n.nameIn(t.Description().Plan()),
-		Verifier:   c.verifier,
-		Store:      c.store,
+		Link:       rec.Link,
+		Plan:       plan,
+		Name:       n.nameIn(plan),
+		Verifier:   r.verifier,
+		Store:      r.store,
 		Host:       n.host,
 		Bulk:       n.bulk,
 		Addrs:      n.addrBytes,
-		Seed:       n.seed(t.ID),
-		Limits:     t.swarmLimits(),
+		Seed:       n.seed(r.ID),
+		Limits:     r.swarmLimits(),
 		Sharing:    n.sharing,
 		Tuning:     n.cfg.Tuning,
-		Finished: func(s *swarm.Swarm) {
-			if err := t.complete(s, c); err != nil {
-				flush.Lock()
-				defer flush.Unlock()
-				lost = err
-			}
-		},
-		Lost:       c.lost,
-		Unreadable: c.unreadable,
-		Why:        c.why,
+		Finished:   r.complete,
+		Lost:       r.damaged,
+		Unreadable: r.unreadable,
+		Why:        r.why,
 		Faults:     n.faults,
-		Log:        n.log.With("content", t.ID.String()),
+		Log:        r.log(),
 	}
-	if finder != nil {
-		cfg.Finder = finder
+	if r.finder != nil {
+		cfg.Finder = r.finder
 	}
-	s, err := swarm.New(ctx, cfg)
+	s, err := swarm.New(r.ctx, cfg)
 	if err != nil {
-		return err, nil
+		return err
 	}
 	dropped := 0
-	if r := t.record(); !r.Seed && !r.SpecialBits {
-		dropped = c.verifier.Manifest().SpecialBits()
+	if !rec.Seed && !rec.SpecialBits {
+		dropped = r.verifier.Manifest().SpecialBits()
 	}
-	t.mu.Lock()
-	t.mu.droppedBits = dropped
-	t.mu.swarm, t.mu.store, t.mu.disk, t.mu.waiting = s, c.store, c.disk, ""
-	logPhase := t.enter(Fetching)
-	t.mu.Unlock()
-	logPhase()
-	if c.started != nil {
-		c.started <- s
+	r.change(func(st *state) {
+		st.swarm, st.waiting, st.hashing, st.droppedBits, st.phase = s, "", nil, dropped, Fetching
+	})
+	if started != nil {
+		started(s)
 	}
 	var beside sync.WaitGroup
-	if !t.InfoHash().IsZero() && t.Torrent() == nil {
-		beside.Go(func() { t.fetcher(finder).FetchTorrent(s.Context(), s.Connected, members) })
+	if !rec.Link.InfoHash.IsZero() && r.Torrent() == nil {
+		beside.Go(func() { r.fetcher.FetchTorrent(s.Context(), s.Connected, r.members) })
 	}
 	if attach := n.cfg.AttachExternal; attach != nil {
-		beside.Go(func() { attach(s.Context(), t) })
+		beside.Go(func() { attach(s.Context(), r.Transfer) })
 	}
-	if cfg.UploadOnly && len(c.lost)+len(c.unreadable) > 0 {
-		t.checkEntries(s.Context(), c)
-		t.markWhole() // it serves what is sound
+	if rec.Seed && len(r.damaged)+len(r.unreadable) > 0 {
+		r.checkEntries(s.Context())
+		r.setWhole() // it serves the valid pieces
 	}
-	why = s.Run(members)
+	why := s.Run(r.members)
 	beside.Wait()
-	return why, lost
+	return why
 }
 
-// complete puts fetched files in their place once every piece is stored, and flushes them. It
-// returns why the flush failed.
-func (t *Transfer) complete(s *swarm.Swarm, c content) (lost error) {
-	seed := t.record().Seed
+// complete puts fetched files in their place once every piece is stored, and flushes them.
+func (r *run) complete(s *swarm.Swarm) {
+	seed := r.state().rec.Seed
 	if !seed {
-		err := c.store.Publish()
-		if err == nil && c.disk != nil {
-			err = c.disk.CheckPlace()
+		err := r.store.Publish()
+		if err == nil && r.disk != nil {
+			err = r.disk.CheckPlace()
 		}
 		if errors.Is(err, store.ErrNotWhole) { // a piece was damaged since, and this is called again
 			s.LoseDropped()
-			return nil
+			return
 		}
 		if err != nil {
 			s.Fail(fmt.Errorf("finish: %w", err))
-			return nil
+			return
 		}
 	}
-	t.checkEntries(s.Context(), c)
+	r.checkEntries(s.Context())
 	if s.Context().Err() != nil {
-		return nil // it was not compared with the disk
+		return // the entries were not compared
 	}
-	t.markWhole()
+	r.setWhole()
 	var err error
 	if !seed {
 		// The user has the content by now. Only if the machine crashes before the flush
 		// ends, pieces are unverified, as with any copy.
-		err = c.store.Finish()
+		err = r.store.Finish()
 	}
 	switch {
 	case err == nil:
-		t.mu.Lock()
-		t.mu.flushed.settle(nil)
-		t.mu.Unlock()
+		r.change(func(s *state) { s.flushed.settle(nil) })
 	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
 		s.LoseDropped()
 	default:
-		lost = fmt.Errorf("flush to disk: %w", err)
-		s.Fail(lost)
+		err = fmt.Errorf("flush to disk: %w", err)
+		r.lose(err)
+		s.Fail(err)
 	}
-	return lost
 }
 
 // checkEntries settles the outcome if an entry differs and the transfer was complete before: a seed, and a link or an
 // empty file that was changed, are not repaired. Fetched files are: those that changed before the store was opened have
-// been hashed, and others are once a peer complains or the user verifies them.
-func (t *Transfer) checkEntries(ctx context.Context, c content) {
-	r, m := t.record(), c.verifier.Manifest()
-	if r.Completed.IsZero() || c.disk == nil {
+// been hashed, and others are once a peer reports a bad piece or the user verifies them.
+func (r *run) checkEntries(ctx context.Context) {
+	rec, m := &r.state().rec, r.verifier.Manifest()
+	if rec.Completed.IsZero() || r.disk == nil {
 		return
 	}
-	state, err := c.disk.Look(ctx)
+	look, err := r.disk.Look(ctx)
 	if ctx.Err() != nil {
 		return
 	}
-	if r.Seed {
+	if rec.Seed {
 		// Look leaves out files without a verified piece, and the store has stamped changed files.
-		damaged, more := m.FilesOf(slices.Sorted(slices.Values(slices.Concat(c.lost, c.unreadable))), maxNamed)
+		damaged, more := m.FilesOf(slices.Sorted(slices.Values(slices.Concat(r.damaged, r.unreadable))), maxNamed)
 		for _, path := range damaged {
-			if !slices.ContainsFunc(state.Different, func(d store.Difference) bool { return d.Path == path }) {
-				state.Different = append(state.Different, store.Difference{Path: path, What: store.Changed})
+			if !slices.ContainsFunc(look.Different, func(d store.Difference) bool { return d.Path == path }) {
+				look.Different = append(look.Different, store.Difference{Path: path, What: store.Changed})
 			}
 		}
-		state.More += more
+		look.More += more
 	} else {
-		state.Different = slices.DeleteFunc(state.Different, rewritten(m))
+		look.Different = slices.DeleteFunc(look.Different, rewritten(m))
 	}
-	if err == nil && !state.Intact() {
-		err = &DifferentError{State: state, Seed: r.Seed}
+	if err == nil && !look.Intact() {
+		err = &DifferentError{State: look, Seed: rec.Seed}
 	}
 	if err == nil {
 		return
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.mu.outcome.settle(err)
-	if r.Seed {
-		t.mu.flushed.settle(err) // nothing is flushed until the files are back
-	}
-}
-
-// markWhole records that the content is whole.
-func (t *Transfer) markWhole() {
-	number := t.node.number.Add(1)
-	t.logUnsaved(t.update(func(r *metadata.Record) {
-		r.Whole = true
-		if r.Completed.IsZero() {
-			r.Completed, r.Number = time.Now(), number
+	r.change(func(s *state) {
+		s.outcome.settle(err)
+		if rec.Seed {
+			s.flushed.settle(err) // nothing is flushed until the files are back
 		}
-	}))
-	t.mu.Lock()
-	t.mu.finished = time.Now()
-	t.mu.outcome.settle(nil)
-	logPhase := t.enter(Whole)
-	t.mu.Unlock()
-	logPhase()
+	})
 }
 
-// markDamaged continues a complete transfer whose pieces are damaged: they are fetched again. A seed
+// setWhole records that the content is complete.
+func (r *run) setWhole() {
+	number := r.node.number.Add(1)
+	r.tryUpdate(func(rec *metadata.Record) {
+		rec.Whole = true
+		if rec.Completed.IsZero() {
+			rec.Completed, rec.Number = time.Now(), number
+		}
+	})
+	r.change(func(s *state) {
+		s.phase, s.completed = Whole, time.Now()
+		s.outcome.settle(nil)
+	})
+}
+
+// reopen continues a complete transfer whose pieces are damaged: they are fetched again. A seed
 // only withdraws them.
-func (t *Transfer) markDamaged([]int) {
-	t.mu.Lock()
-	if t.mu.rec.Seed || t.mu.phase != Whole {
-		t.mu.Unlock()
-		return
+func (r *run) reopen() {
+	reopened := false
+	r.change(func(s *state) {
+		if reopened = s.phase == Whole && !s.rec.Seed; reopened {
+			s.phase, s.completed = Fetching, time.Time{}
+			s.outcome, s.flushed = newOutcome(), newOutcome()
+		}
+	})
+	if reopened {
+		r.tryUpdate(func(rec *metadata.Record) { rec.Whole = false })
 	}
-	t.mu.finished = time.Time{}
-	t.mu.outcome, t.mu.flushed = newOutcome(), newOutcome()
-	logPhase := t.enter(Fetching)
-	t.mu.Unlock()
-	logPhase()
-	t.logUnsaved(t.update(func(r *metadata.Record) { r.Whole = false }))
 }

@@ -45,13 +45,12 @@ func (r *registry) count(st *Stats) (swarms []*swarm.Swarm) {
 	defer r.mu.Unlock()
 	st.Totals = r.ended
 	for _, t := range r.byID {
-		t.mu.Lock()
-		st.Transfers[t.mu.phase]++
-		s := t.mu.swarm
-		t.mu.Unlock()
-		if s != nil { // it ends under r.mu
-			swarms = append(swarms, s)
-			totals := s.Totals()
+		s := t.state()
+		st.Transfers[s.phase]++
+		st.Totals.Add(&s.past)
+		if s.swarm != nil {
+			swarms = append(swarms, s.swarm)
+			totals := s.swarm.Totals()
 			st.Totals.Add(&totals)
 		}
 	}

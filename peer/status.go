@@ -7,7 +7,6 @@ import (
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
-	"github.com/mobgrid/mob/proto"
 )
 
 // Status is a snapshot of a transfer. Its JSON is an interface for scripts.
@@ -79,94 +78,78 @@ type Isolation = swarm.Isolation
 
 // Status returns a snapshot. It does not wait for the disk or the network.
 func (t *Transfer) Status() Status {
-	st := t.Progress()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.mu.swarm != nil {
-		st.Peers = append(st.Peers, t.mu.swarm.Peers()...)
+	s := t.state()
+	st := t.progress(s)
+	if s.swarm != nil {
+		st.Peers = append(st.Peers, s.swarm.Peers()...)
 		st.Connected = len(st.Peers)
 	}
 	return st
 }
 
 // Visit has the node connect to all members that trackers named, so that [Status.WholeNodes] counts
-// those that are whole. It does not wait for them.
+// the complete ones. It does not wait for them.
 func (t *Transfer) Visit() {
-	t.use()()
-	t.mu.Lock()
-	s := t.mu.swarm
-	t.mu.Unlock()
-	if s != nil {
+	t.use.begin()()
+	if s := t.state().swarm; s != nil {
 		s.Visit()
 	}
 }
 
 // Progress returns a Status without Peers, for callers that poll often.
-func (t *Transfer) Progress() Status {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (t *Transfer) Progress() Status { return t.progress(t.state()) }
+
+func (t *Transfer) progress(s *state) Status {
+	rec, m := &s.rec, s.desc.Manifest()
 	st := Status{
 		ID:     t.ID.String(),
 		Short:  t.ShortName(),
-		Name:   t.mu.rec.Link.Name,
-		Root:   t.mu.rec.Root,
-		Link:   t.mu.rec.Link.String(),
-		Seed:   t.mu.rec.Seed,
-		Phase:  t.mu.phase,
+		Name:   rec.Link.Name,
+		Root:   rec.Root,
+		Link:   rec.Link.String(),
+		Seed:   rec.Seed,
+		Phase:  s.phase,
 		Length: -1,
-		Ends:   t.ends(),
-		Plan:   t.planStatus(),
+		Ends:   t.node.keeper.ends(rec),
+		Plan:   t.node.planStatus(s),
 
-		Away: t.mu.state.Away, Different: t.mu.state.Different, MoreDifferent: t.mu.state.More,
+		Away: s.look.Away, Different: s.look.Different, MoreDifferent: s.look.More,
 
-		DroppedBits: t.mu.droppedBits,
-		SwarmStatus: SwarmStatus{Waiting: t.mu.waiting},
+		DroppedBits: s.droppedBits,
+		SwarmStatus: SwarmStatus{Waiting: s.waiting},
 		Peers:       []PeerStatus{},
 	}
-	if !t.mu.rec.Link.InfoHash.IsZero() {
-		st.InfoHash = t.mu.rec.Link.InfoHash.String()
+	if !rec.Link.InfoHash.IsZero() {
+		st.InfoHash = rec.Link.InfoHash.String()
 	}
 	if own := t.Limits(); own != (limit.Limits{}) {
 		st.Limits = &own
 	}
-	if t.mu.err != nil {
-		st.Error = oneLine(t.mu.err.Error())
+	if s.err != nil {
+		st.Error = oneLine(s.err.Error())
 	}
-	end := t.mu.finished
+	end := s.completed
 	if end.IsZero() {
 		end = time.Now()
 	}
-	if !t.mu.began.IsZero() {
-		st.Elapsed = end.Sub(t.mu.began)
+	if !s.started.IsZero() {
+		st.Elapsed = end.Sub(s.started)
 	}
-	m := t.mu.desc.Manifest()
 	if m == nil {
 		return st
 	}
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
-	st.PiecesHave, st.Have = t.stored(m)
-	if t.mu.toCheck > 0 && t.mu.phase == Checking {
-		st.Have = t.mu.checked
+	st.PiecesHave, st.Have = s.stored()
+	if s.hashing != nil {
+		st.Have = s.hashing.done.Load()
 	}
-	if t.mu.swarm != nil {
-		st.addSwarm(t.mu.swarm.Status())
-		if st.Waiting != "" && st.PiecesHave < st.Pieces && t.mu.desc.Plain() {
-			st.Waiting += t.node.clientsProblem(t.mu.rec.Link.InfoHash)
+	if s.swarm != nil {
+		st.addSwarm(s.swarm.Status())
+		if st.Waiting != "" && st.PiecesHave < st.Pieces && s.desc.Plain() {
+			st.Waiting += t.node.clientsProblem(rec.Link.InfoHash)
 		}
 	}
 	return st
-}
-
-// stored returns the verified pieces and their bytes, of a content with manifest m. The caller has
-// the lock.
-func (t *Transfer) stored(m *proto.Manifest) (pieces int, bytes int64) {
-	switch {
-	case t.mu.swarm != nil:
-		return t.mu.swarm.Stored()
-	case t.mu.rec.Whole:
-		return m.Pieces(), m.Length()
-	}
-	return t.mu.rec.Have, t.mu.rec.Bytes
 }
 
 // addSwarm adds the status of the swarm.

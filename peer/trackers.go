@@ -28,15 +28,6 @@ func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
 	return all
 }
 
-// finder returns what finds the members of the transfer's swarm, nil if there is nothing, and a function
-// that ends its use.
-func (t *Transfer) finder() (f Finder, done func()) {
-	if f = t.node.finder(t.Link()); f == nil {
-		return nil, func() {}
-	}
-	return f, func() { _ = f.Close() }
-}
-
 // finder returns a client of the trackers of a link and of the node, nil if there are none.
 func (n *Node) finder(link *proto.Link) Finder {
 	trackers := n.trackers(link.Trackers)

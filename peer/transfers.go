@@ -2,6 +2,7 @@ package peer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,58 +46,58 @@ func (n *Node) Transfers() []*Transfer { return n.transfers.all() }
 // Remove stops a transfer and deletes its state. If deleteContent is set, it deletes the files
 // too, and fails if those were seeded: it deletes only what was fetched, and returns what it has
 // left at the transfer's path, see [store.Remove]. It waits for the disk. If it fails, the
-// transfer is still there, possibly stopped. If the machine crashes while files are deleted, it is
-// still there and stopped. Removing it again does nothing.
+// transfer still exists, possibly stopped. If the machine crashes while files are deleted, it
+// still exists and is stopped. Removing it again does nothing.
 func (n *Node) Remove(t *Transfer, deleteContent bool) ([]store.Left, error) {
 	return n.remove(t, deleteContent, func() bool { return true })
 }
 
-// remove is Remove, if that is still to be once nothing else changes the transfer.
-func (n *Node) remove(t *Transfer, deleteContent bool, still func() bool) ([]store.Left, error) {
-	done, err := t.operate()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if !n.transfers.has(t) || !still() {
+// remove is Remove, if condition holds once no other operation changes the transfer.
+func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (left []store.Left, err error) {
+	err = t.do(func() (err error) {
+		rec := &t.state().rec
+		switch {
+		case !condition():
+			return nil
+		case deleteContent && (rec.Seed || t.dir == ""):
+			return fmt.Errorf("%s was not fetched by mob: delete it yourself", cmp.Or(rec.Root, "the content"))
+		}
+		t.halt(ErrStopped)
+		if deleteContent {
+			// After a crash the next node must not fetch the deleted files. A full disk is no reason to
+			// delete nothing.
+			t.tryUpdate(func(r *metadata.Record) { r.Stopped = true })
+			if left, err = t.removeContent(); err != nil {
+				return err
+			}
+		}
+		if t.dir != "" {
+			if err := os.RemoveAll(t.dir); err != nil {
+				return err
+			}
+		}
+		n.transfers.remove(t)
+		return nil
+	})
+	if errors.Is(err, ErrUnknownTransfer) {
 		return nil, nil
 	}
-	if r := t.record(); deleteContent && (r.Seed || t.dir == "") {
-		return nil, fmt.Errorf("%s was not fetched by mob: delete it yourself", cmp.Or(r.Root, "the content"))
-	}
-	t.halt(ErrStopped)
-	var left []store.Left
-	if deleteContent {
-		// After a crash the next node must not fetch what is gone by then. A full disk is no reason to
-		// delete nothing.
-		t.logUnsaved(t.update(func(r *metadata.Record) { r.Stopped = true }))
-		left, err = t.removeContent()
-		if err != nil {
-			return left, err
-		}
-	}
-	if t.dir != "" {
-		if err := os.RemoveAll(t.dir); err != nil {
-			return left, err
-		}
-	}
-	n.transfers.remove(t)
-	return left, nil
+	return left, err
 }
 
-// removeContent deletes what was fetched. The manifest says what that is.
+// removeContent deletes what was fetched. The manifest lists that.
 func (t *Transfer) removeContent() ([]store.Left, error) {
-	d, r := t.Description(), t.record()
+	d, rec := t.Description(), &t.state().rec
 	err := d.Load()
 	if m := d.Manifest(); m != nil {
-		if r.User != nil {
-			return store.RemoveOn(vfs.As(r.User, r.Root, t.dir), t.dir, r.Root, m)
+		if rec.User != nil {
+			return store.RemoveOn(vfs.As(rec.User, rec.Root, t.dir), t.dir, rec.Root, m)
 		}
-		return t.node.fs.remove(t.dir, r.Root, m)
+		return t.node.fs.remove(t.dir, rec.Root, m)
 	}
-	if !r.Begun && err == nil {
+	if !rec.Begun && err == nil {
 		return nil, nil // what is at the root is the user's
 	}
 	return nil, fmt.Errorf("the manifest cannot be read (%w), so nobody knows which files at %s were fetched: "+
-		"nothing was deleted; `mob rm` without --content forgets the transfer", cmp.Or(err, os.ErrNotExist), r.Root)
+		"nothing was deleted; `mob rm` without --content forgets the transfer", cmp.Or(err, os.ErrNotExist), rec.Root)
 }

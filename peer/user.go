@@ -16,7 +16,7 @@ var errReuse = errors.New("only the owner of the daemon may take over what is th
 const userFiles = 64
 
 // User returns who began the transfer, nil for the owner of the node.
-func (t *Transfer) User() *vfs.User { return t.record().User }
+func (t *Transfer) User() *vfs.User { return t.state().rec.User }
 
 // For reports whether the transfer is for a user to see and to change: one that the user began,
 // or any if it is the owner of the node, nil.
@@ -26,7 +26,7 @@ func (t *Transfer) For(u *vfs.User) bool {
 }
 
 // files returns how the transfer opens its files.
-func (t *Transfer) files() *store.Files { return t.filesOf(t.record()) }
+func (t *Transfer) files() *store.Files { return t.filesOf(t.state().rec) }
 
 // filesOf is files for a record that the transfer may get.
 func (t *Transfer) filesOf(r metadata.Record) *store.Files {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -70,7 +69,7 @@ type verification struct {
 func (t *Transfer) newVerification(
 	ctx context.Context, disk *store.Disk, check []bool, progress func(done, total int64),
 ) (*verification, error) {
-	m, r := t.Manifest(), t.record()
+	m, r := t.Manifest(), t.state().rec
 	v := &verification{m: m, check: check, total: bytesOf(m, check), progress: progress}
 	for i, check := range check {
 		if !check && wasComplete(r) {
@@ -184,12 +183,10 @@ func (v *verification) compare(ctx context.Context, disk *store.Disk, r metadata
 // Differences returns the entries that differ from the content now, apart from files whose bytes were changed and are
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
-	defer t.use()()
-	t.mu.Lock()
-	disk := t.mu.disk
-	t.mu.Unlock()
-	v := verification{m: t.Manifest()}
-	if err := v.compare(ctx, disk, t.record()); err != nil {
+	defer t.use.begin()()
+	s := t.state()
+	v := verification{m: s.desc.Manifest()}
+	if err := v.compare(ctx, s.disk(), s.rec); err != nil {
 		return nil, err
 	}
 	return v.result().Different, nil
@@ -204,14 +201,19 @@ func wasComplete(r metadata.Record) bool { return r.Whole || r.Seed || !r.Comple
 // a content that was seeded is never written to. The transfer goes on meanwhile. One that does not
 // run is verified all the same, and cannot be started or removed during that. Verify fails if the content
 // is not at its path.
-func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
-	defer t.use()()
-	s, disk, err := t.awaitSwarm(ctx)
+func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (found *Verification, err error) {
+	defer t.use.begin()()
+	st, err := t.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
+	s, disk := st.swarm, st.disk()
 	if s == nil {
-		return t.verifyStopped(ctx, progress)
+		err := t.do(func() error {
+			found, err = t.verifyStopped(ctx, progress)
+			return err
+		})
+		return found, err
 	}
 	check := make([]bool, t.Manifest().Pieces())
 	for i := range check {
@@ -235,63 +237,52 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if disk != nil && len(v.unreadable) == 0 {
 		err = errors.Join(err, disk.Accept(changed))
 	}
-	t.mu.Lock()
-	t.mu.state = store.State{} // the next Look is about the disk as it is now
-	t.mu.Unlock()
+	t.change(func(s *state) { s.look = store.State{} }) // the next Look compares the disk as it is now
 	return v.result(), err
 }
 
-// awaitSwarm waits until the transfer serves what it has, or has ended, and returns its swarm, nil if it does not
-// run, and the store of that. It fails if the transfer waits for something else.
-func (t *Transfer) awaitSwarm(ctx context.Context) (*swarm.Swarm, *store.Disk, error) {
+// awaitSwarm waits until the transfer serves what it has, or has ended, and returns that state. It fails if the
+// transfer waits for something else.
+func (t *Transfer) awaitSwarm(ctx context.Context) (*state, error) {
 	for {
-		t.mu.Lock()
-		s, disk, running, waiting := t.mu.swarm, t.mu.disk, t.mu.cancel != nil, t.mu.waiting
-		t.mu.Unlock()
+		s := t.state()
 		switch {
-		case s != nil && s.Context().Err() == nil, !running:
-			return s, disk, nil
-		case waiting != "":
-			return nil, nil, fmt.Errorf("there is nothing to verify: the transfer waits for %s", waiting)
+		case s.swarm != nil && s.swarm.Context().Err() == nil, !s.running():
+			return s, nil
+		case s.waiting != "":
+			return nil, fmt.Errorf("there is nothing to verify: the transfer waits for %s", s.waiting)
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, nil, context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-// verifyStopped is Verify for a transfer that does not run.
+// verifyStopped is Verify for a transfer that does not run. No other operation runs meanwhile.
 func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
-	done, err := t.operate()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(t.node.ctx, func() { cancel(errClosing) })()
+	d, s := t.Description(), t.state()
 	switch {
-	case !t.node.transfers.has(t):
-		return nil, ErrUnknownTransfer
 	case t.dir == "":
 		return nil, errJoined
-	case t.running():
+	case s.running():
 		return nil, errors.New("the transfer has just been started: verify it again")
 	}
-	d, r := t.Description(), t.record()
 	if err := d.Load(); d.Manifest() == nil {
 		return nil, errors.Join(errors.New("there is nothing to verify: the manifest is not here"), err)
 	}
 	m := d.Manifest()
-	st, err := store.Open(t.dir, r.Root, m, t.files())
+	st, err := store.Open(t.dir, s.rec.Root, m, t.files())
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}
 	check := st.Unverified()
 	for i := range check {
-		check[i] = check[i] || st.Has(i) || r.Seed
+		check[i] = check[i] || st.Has(i) || s.rec.Seed
 	}
 	v, err := t.newVerification(ctx, st, check, progress)
 	if err != nil {
@@ -302,7 +293,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err == nil && len(v.damaged) > 0 && !r.Seed {
+	if err == nil && len(v.damaged) > 0 && !s.rec.Seed {
 		err = t.update(func(r *metadata.Record) {
 			r.Whole, r.Have = false, r.Have-len(v.damaged)
 		})
