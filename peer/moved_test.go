@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/peer"
@@ -11,8 +12,8 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// TestDestinationMoved moves the destination of a get, or the directory above it. The get fails, and completes once
-// the destination is back.
+// TestDestinationMoved moves the destination of a get, or the directory above it. The get fails, and the transfer
+// completes without another get once the destination is back.
 func TestDestinationMoved(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{"disk", "disk/out"} {
@@ -32,8 +33,12 @@ func TestDestinationMoved(t *testing.T) {
 			if err := get.Wait(t.Context()); !errors.As(err, &away) || away.Path != out {
 				t.Errorf("get: %v", err)
 			}
+			if st := get.Status(); st.Phase != peer.Fetching || !strings.Contains(st.Waiting, "put it back") {
+				t.Errorf("status %+v", st)
+			}
 			check(t, os.Remove(moved), os.Rename(moved+"-moved", moved))
-			peertest.Wait(t, peertest.Get(t, n, link, out))
+			peertest.Eventually(t, "the content to be complete", func() bool { return get.Status().Phase == peer.Whole })
+			peertest.Wait(t, get)
 			peertest.EqualFile(t, filepath.Join(out, filepath.Base(path)), content)
 		})
 	}

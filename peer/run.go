@@ -195,15 +195,11 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 func (r *run) complete(s *swarm.Swarm) {
 	seed := r.state().rec.Seed
 	if !seed {
-		err := r.store.Publish()
-		if err == nil && r.disk != nil {
-			err = r.disk.CheckPlace()
-		}
-		if errors.Is(err, store.ErrNotWhole) { // a piece was damaged since, and this is called again
+		switch err := r.publish(s.Context()); {
+		case errors.Is(err, store.ErrNotWhole): // a piece was damaged since, and this is called again
 			s.LoseDropped()
 			return
-		}
-		if err != nil {
+		case err != nil:
 			s.Fail(fmt.Errorf("finish: %w", err))
 			return
 		}
@@ -228,6 +224,33 @@ func (r *run) complete(s *swarm.Swarm) {
 		err = fmt.Errorf("flush to disk: %w", err)
 		r.lose(err)
 		s.Fail(err)
+	}
+}
+
+// publish puts fetched files in their place. While the path does not lead to them, the outcome is that error, and
+// publish waits.
+func (r *run) publish(ctx context.Context) error {
+	for pause := lookPause; ; pause = min(2*pause, maxLookPause) {
+		err := r.store.Publish()
+		if err == nil && r.disk != nil {
+			err = r.disk.CheckPlace()
+		}
+		var away *store.AwayError
+		if !errors.As(err, &away) {
+			if pause > lookPause {
+				r.change(func(s *state) { s.waiting, s.outcome, s.flushed = "", s.outcome.next(), s.flushed.next() })
+			}
+			return err
+		}
+		r.change(func(s *state) {
+			s.waiting = away.Path + ", which was moved, replaced or unmounted: put it back"
+			s.settle(err)
+		})
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 

@@ -154,7 +154,7 @@ func (t *Transfer) progress(s *state) Status {
 
 // addSwarm adds the status of the swarm.
 func (st *Status) addSwarm(s swarm.Status) {
-	if st.Phase != Fetching {
+	if st.Phase != Fetching || st.Waiting != "" {
 		s.Waiting, s.SourceChanged = st.Waiting, false
 	}
 	if s.Impaired != "" {
