@@ -63,7 +63,7 @@ var table = map[string]rule{
 	"peer/store/vfs":       {outside: []string{"golang.org/x/sys"}},
 	"peer/store/journal":   {ours: []string{"peer/store/vfs"}, outside: []string{}},
 	"peer/store":           {ours: []string{"peer/store/journal", "peer/store/vfs", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{}},
-	"peer/store/storetest": {ours: []string{"proto"}, outside: []string{}},
+	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"mob/plan", "mob/quota", "peer/datadir", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},

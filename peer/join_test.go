@@ -35,11 +35,13 @@ func newGrowing(t *testing.T, source *peer.Node, seed uint64, pieces int) growin
 }
 
 // join has a node take part with an empty store.
-func (c growingContent) join(t *testing.T, n *peer.Node, source bool) (*peer.Growing, *store.Memory) {
+func (c growingContent) join(t *testing.T, n *peer.Node, source bool) (*peer.Growing, *store.Disk) {
 	t.Helper()
 	m := *c.Manifest
 	m.PieceLength = c.opt.PieceLength
-	st, opt := store.NewMemory(&m), c.opt
+	whole := storetest.Content{Manifest: &m, Data: c.Data}
+	whole.Hash(t)
+	st, opt := whole.Store(t), c.opt
 	opt.Source = source
 	g, err := n.Join(c.link, st, opt)
 	if err != nil {
@@ -156,7 +158,7 @@ func TestJoinForgets(t *testing.T) {
 	source.Grow(0, all)
 	get.Grow(0, all)
 	peertest.Eventually(t, "the pieces", func() bool { return to.Count() == pieces })
-	forget := func(g *peer.Growing, st *store.Memory, first int) {
+	forget := func(g *peer.Growing, st *store.Disk, first int) {
 		for i := range pieces / 2 {
 			if err := st.Forget(first + i); err != nil {
 				t.Fatal(err)
@@ -184,7 +186,7 @@ func TestJoinRefused(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
 	c := newGrowing(t, n, 1, 16)
-	if _, err := n.Join(&proto.Link{}, store.NewMemory(c.Manifest), c.opt); err == nil {
+	if _, err := n.Join(&proto.Link{}, c.Store(t), c.opt); err == nil {
 		t.Error("no link: no error")
 	}
 	if got := n.Transfers(); len(got) > 0 {

@@ -46,7 +46,7 @@ func slice(c storetest.Content, sp proto.Span) []byte {
 
 func TestPiecesInAnyOrder(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 3<<20+777))
-	st := store.NewMemory(c.Manifest)
+	st := c.Store(t)
 	a := newAssembler(store.NewVerifier(c.Manifest), st)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range c.Manifest.Pieces() {
@@ -71,7 +71,7 @@ func TestPiecesInAnyOrder(t *testing.T) {
 // hashed, so the second must not reach the store.
 func TestDuplicateIsNotWritten(t *testing.T) {
 	c := storetest.Make(t, 2, storetest.File("", 256<<10))
-	st := store.NewMemory(c.Manifest)
+	st := c.Store(t)
 	a := newAssembler(store.NewVerifier(c.Manifest), st)
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
@@ -97,7 +97,7 @@ func TestDuplicateIsNotWritten(t *testing.T) {
 
 func TestOverlappingBlocks(t *testing.T) {
 	c := storetest.Make(t, 3, storetest.File("", 256<<10))
-	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	a := newAssembler(store.NewVerifier(c.Manifest), c.Store(t))
 	var v verdict
 	for _, sp := range []proto.Span{
 		{Begin: 32 << 10, Length: 64 << 10},
@@ -115,7 +115,7 @@ func TestOverlappingBlocks(t *testing.T) {
 // the piece is valid.
 func TestCorruptPartNamesSender(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
-	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	a := newAssembler(store.NewVerifier(c.Manifest), c.Store(t))
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], slice(c, spans[0]), "honest")
 	put(t, a, spans[2], slice(c, spans[2]), "other") // out of order
@@ -138,7 +138,7 @@ func TestSuspectsAreBounded(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", pieces*32<<10))
 	c.Manifest.PieceLength = 32 << 10
 	c.Hash(t)
-	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	a := newAssembler(store.NewVerifier(c.Manifest), c.Store(t))
 	for i := range pieces {
 		spans := blocks(c.Manifest, i, c.Manifest.PieceSize(i)/2)
 		put(t, a, spans[0], slice(c, spans[0]), "honest")
@@ -154,7 +154,7 @@ func TestSuspectsAreBounded(t *testing.T) {
 // TestDiscard drops a partial piece, which another peer sends again.
 func TestDiscard(t *testing.T) {
 	c := storetest.Make(t, 4, storetest.File("", 256<<10))
-	a := newAssembler(store.NewVerifier(c.Manifest), store.NewMemory(c.Manifest))
+	a := newAssembler(store.NewVerifier(c.Manifest), c.Store(t))
 	spans := blocks(c.Manifest, 0, 64<<10)
 	put(t, a, spans[0], make([]byte, 64<<10), "polluter")
 	a.discard(0)
@@ -187,7 +187,7 @@ func TestTorrent(t *testing.T) {
 			c := torrent(t)
 			c.Manifest.PieceLength *= 4
 			c.Hash(t)
-			st, v := store.NewMemory(c.Manifest), store.NewVerifier(c.Manifest)
+			st, v := c.Store(t), store.NewVerifier(c.Manifest)
 			a := newAssembler(v, st)
 			sent := storetest.Content{Manifest: c.Manifest, Data: bytes.Clone(c.Data)}
 			sent.Data[2*proto.MinPieceLength+200] = 1 // in the first padding

@@ -13,7 +13,7 @@ func benchAssembly(b *testing.B, c storetest.Content, block int) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		st := store.NewMemory(c.Manifest)
+		st := c.Store(b)
 		a := newAssembler(store.NewVerifier(c.Manifest), st)
 		b.StartTimer()
 		for i := range c.Manifest.Pieces() {

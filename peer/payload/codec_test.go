@@ -24,7 +24,7 @@ type node struct {
 	payload.Codec
 	t     *testing.T
 	id    proto.PeerID
-	store *store.Memory
+	store *store.Disk
 	// A node's swarm, as a test sees it.
 	events     []mob.Event
 	suspicions []payload.Suspicion
@@ -111,7 +111,7 @@ func kinds() map[string]kind {
 }
 
 func newNode(t *testing.T, k kind, c storetest.Content, id proto.PeerID) *node {
-	n := &node{t: t, id: id, store: store.NewMemory(c.Manifest)}
+	n := &node{t: t, id: id, store: c.Store(t)}
 	n.Codec = k.new(t, payload.Config{
 		Swarm:    n,
 		Verifier: store.NewVerifier(c.Manifest),

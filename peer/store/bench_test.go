@@ -98,7 +98,7 @@ func BenchmarkScan(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := storetest.Make(b, 1, entries...)
 			root := filepath.Join(b.TempDir(), "content")
-			c.Write(b, root)
+			(&place{Content: c, t: b}).Write(b, root)
 			b.SetBytes(int64(len(c.Data)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -17,7 +17,7 @@ import (
 func timeOf(ns int64) time.Time { return time.Unix(0, ns) }
 
 // replace replaces the file at path by another of the same size and time.
-func replace(t *testing.T, path string) {
+func replace(t testing.TB, path string) {
 	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {

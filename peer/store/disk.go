@@ -99,7 +99,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if d.stage.Load() != filling {
 		return 0, ErrReadOnly
 	}
-	if err := checkWrite(d.m, d.verified, d.unverified, len(p), offset); err != nil || len(p) == 0 {
+	if err := d.checkWrite(len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
 	l := &d.tree.layout
@@ -114,6 +114,31 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// checkWrite returns why n bytes may not be written at offset. If they may, their pieces are
+// not unverified any more.
+func (d *Disk) checkWrite(n int, offset int64) error {
+	if offset < 0 {
+		return errNegativeOffset
+	}
+	if offset > d.m.Length()-int64(n) {
+		return fmt.Errorf("write of %d bytes at %d exceeds the content's %d", n, offset, d.m.Length())
+	}
+	if n == 0 {
+		return nil
+	}
+	length := int64(d.m.PieceLength)
+	for piece := int(offset / length); piece <= int((offset+int64(n)-1)/length); piece++ {
+		// First this, then that: see Disk.commit.
+		if d.unverified.has(piece) {
+			d.unverified.clear(piece)
+		}
+		if d.verified.has(piece) {
+			return ErrVerified
+		}
+	}
+	return nil
 }
 
 // openFile implements opener.

@@ -38,18 +38,6 @@ func newLayout(m *proto.Manifest) layout {
 // pad reports whether a file is padding.
 func (l *layout) pad(file int) bool { return l.pads != nil && l.pads[file] }
 
-// clearPads zeroes the padding in p, the bytes at an offset of the stream.
-func (l *layout) clearPads(p []byte, offset int64) {
-	if l.pads == nil || len(p) == 0 {
-		return
-	}
-	for file, end := l.find(offset), offset+int64(len(p)); file < l.files() && l.starts[file] < end; file++ {
-		if l.pad(file) {
-			clear(p[max(l.starts[file], offset)-offset : min(l.end(file), end)-offset])
-		}
-	}
-}
-
 // file returns the number of the file of an entry, -1 if the entry has no bytes.
 func (l *layout) file(entry int) int {
 	if file, ok := slices.BinarySearch(l.entries, int32(entry)); ok {

@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"encoding/binary"
+	"github.com/mobgrid/mob/proto"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
@@ -15,7 +17,7 @@ import (
 // place is the state directory and destination of one transfer.
 type place struct {
 	storetest.Content
-	t         *testing.T
+	t         testing.TB
 	dir, root string
 	files     *store.Files
 }
@@ -163,4 +165,95 @@ func (p *place) makeOld() {
 		set(r, sum)
 	}
 	p.ok(os.WriteFile(path, b, 0o600))
+}
+
+// Write writes the content to root without a store.
+func (p *place) Write(t testing.TB, root string) {
+	t.Helper()
+	if len(p.Manifest.Entries) != 1 || p.Manifest.Entries[0].Path != "" {
+		p.ok(os.Mkdir(root, 0o755))
+	}
+	rest := p.Data
+	for _, e := range p.Manifest.Entries {
+		path := filepath.Join(root, e.Path)
+		switch e.Kind {
+		case proto.Dir:
+			p.ok(os.Mkdir(path, 0o700))
+		case proto.Symlink:
+			p.ok(os.Symlink(e.Target, path))
+		case proto.File:
+			p.ok(os.WriteFile(path, rest[:e.Size], 0o600))
+			p.ok(os.Chmod(path, os.FileMode(e.Mode)))
+			p.setTime(path, e)
+		}
+		rest = rest[e.Size:]
+	}
+	for i := len(p.Manifest.Entries) - 1; i >= 0; i-- {
+		if e := p.Manifest.Entries[i]; e.Kind == proto.Dir {
+			path := filepath.Join(root, e.Path)
+			p.setTime(path, e)
+			p.ok(os.Chmod(path, os.FileMode(e.Mode)))
+		}
+	}
+}
+
+func (p *place) setTime(path string, e proto.Entry) {
+	if e.MTime != proto.NoMTime {
+		p.ok(os.Chtimes(path, time.Time{}, time.Unix(0, e.MTime)))
+	}
+}
+
+// Verify checks that root is the content and nothing else.
+func (p *place) Verify(t testing.TB, root string) {
+	t.Helper()
+	rest := p.Data
+	for _, e := range p.Manifest.Entries {
+		if e.Kind == proto.Pad {
+			rest = rest[e.Size:]
+			continue
+		}
+		path := filepath.Join(root, e.Path)
+		info, err := os.Lstat(path)
+		p.ok(err)
+		if e.Kind == proto.Symlink {
+			if target, err := os.Readlink(path); err != nil || target != e.Target {
+				t.Errorf("%s leads to %q, %v; want %q", path, target, err, e.Target)
+			}
+			continue
+		}
+		mtime := info.ModTime().UnixNano()
+		if e.Kind == proto.Dir != info.IsDir() || uint32(info.Mode().Perm()) != e.Mode ||
+			e.MTime != proto.NoMTime && mtime != e.MTime {
+			t.Errorf("%s is %v of %d, want kind %d mode %#o of %d", path, info.Mode(), mtime, e.Kind, e.Mode, e.MTime)
+		}
+		if e.Kind == proto.File {
+			got, err := os.ReadFile(path)
+			p.ok(err)
+			if string(got) != string(rest[:e.Size]) {
+				t.Errorf("%s differs in %d bytes, want %d", path, len(got), e.Size)
+			}
+			rest = rest[e.Size:]
+		}
+	}
+	p.verifyCount(t, root)
+}
+
+func (p *place) verifyCount(t testing.TB, root string) {
+	t.Helper()
+	count := 0
+	p.ok(filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		if path != root {
+			count++
+		}
+		return err
+	}))
+	want := 0
+	for _, e := range p.Manifest.Entries {
+		if e.Path != "" {
+			want++
+		}
+	}
+	if count != want {
+		t.Errorf("%d files and directories, want %d", count, want)
+	}
 }

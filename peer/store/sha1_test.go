@@ -78,7 +78,7 @@ func TestScanAccept(t *testing.T) {
 func BenchmarkScanSHA1(b *testing.B) {
 	c := storetest.Make(b, 1, storetest.File("", 256<<20))
 	root := filepath.Join(b.TempDir(), "content")
-	c.Write(b, root)
+	(&place{Content: c, t: b}).Write(b, root)
 	b.SetBytes(int64(len(c.Data)))
 	for b.Loop() {
 		if _, _, err := store.ScanSHA1(b.Context(), root, store.ScanOptions{}); err != nil {

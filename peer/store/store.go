@@ -54,10 +54,7 @@ type Store interface {
 	io.Closer
 }
 
-var (
-	_ Store = (*Disk)(nil)
-	_ Store = (*Memory)(nil)
-)
+var _ Store = (*Disk)(nil)
 
 var errNegativeOffset = errors.New("negative offset")
 
@@ -65,31 +62,6 @@ var errNegativeOffset = errors.New("negative offset")
 func checkPiece(m *proto.Manifest, piece int) error {
 	if piece < 0 || piece >= m.Pieces() {
 		return fmt.Errorf("piece %d out of range: the content has %d", piece, m.Pieces())
-	}
-	return nil
-}
-
-// checkWrite returns why n bytes may not be written at offset. If they may, their pieces are
-// not unverified any more.
-func checkWrite(m *proto.Manifest, verified, unverified bitset, n int, offset int64) error {
-	if offset < 0 {
-		return errNegativeOffset
-	}
-	if offset > m.Length()-int64(n) {
-		return fmt.Errorf("write of %d bytes at %d exceeds the content's %d", n, offset, m.Length())
-	}
-	if n == 0 {
-		return nil
-	}
-	length := int64(m.PieceLength)
-	for piece := offset / length; piece <= (offset+int64(n)-1)/length; piece++ {
-		// First this, then that: see Disk.commit.
-		if unverified.has(int(piece)) {
-			unverified.clear(int(piece))
-		}
-		if verified.has(int(piece)) {
-			return ErrVerified
-		}
 	}
 	return nil
 }

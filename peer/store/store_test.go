@@ -11,12 +11,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestMemory(t *testing.T) {
-	conforms(t, harness{
-		New: func(_ *testing.T, m *proto.Manifest) store.Store { return store.NewMemory(m) },
-	})
-}
-
 func TestDisk(t *testing.T) {
 	for _, budget := range []int{1, 100} {
 		conforms(t, diskHarness(budget))

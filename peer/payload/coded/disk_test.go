@@ -5,7 +5,6 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -24,7 +23,7 @@ func TestDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := disk{layout: newLayout(c.Manifest, coding), Store: store.NewMemory(c.Manifest)}
+	d := disk{layout: newLayout(c.Manifest, coding), Store: c.Store(t)}
 	rest := c.Data
 	for g := range d.Generations() {
 		for piece, end := d.Pieces(g); piece < end; piece++ {
@@ -57,7 +56,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st := store.NewMemory(c.Manifest)
+	st := c.Store(t)
 	d := disk{layout: newLayout(c.Manifest, coding), Store: st}
 	for piece := range c.Manifest.Pieces() {
 		if err := d.StorePiece(piece, c.Piece(piece)); err != nil {

@@ -15,7 +15,7 @@ import (
 // node is a namedContent with a store in memory.
 type node struct {
 	*namedContent
-	store *store.Memory
+	store *store.Disk
 	// corrupt, if not nil, changes the blocks that the node makes, before it signs them.
 	corrupt func(number uint32, payload []byte)
 }
@@ -33,7 +33,7 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &node{store: store.NewMemory(c.Manifest)}
+	n := &node{store: c.Store(t)}
 	n.namedContent = newNamed(disk{layout: newLayout(c.Manifest, coding), Store: n.store}, []byte("swarm"),
 		ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)),
 		known{peer: func(proto.PeerID) bool { return true }}, 2)

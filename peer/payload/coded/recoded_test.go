@@ -14,7 +14,7 @@ import (
 // recodingNode is a recodedContent with a store in memory.
 type recodingNode struct {
 	*recodedContent
-	store   *store.Memory
+	store   *store.Disk
 	content storetest.Content
 }
 
@@ -26,7 +26,7 @@ func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &recodingNode{store: store.NewMemory(c.Manifest), content: c}
+	n := &recodingNode{store: c.Store(t), content: c}
 	n.recodedContent = newRecoded(disk{layout: newLayout(c.Manifest, coding), Store: n.store})
 	return n
 }

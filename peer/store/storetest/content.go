@@ -5,13 +5,12 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -121,96 +120,13 @@ func (c Content) Piece(i int) []byte {
 	return c.Data[start : start+int64(c.Manifest.PieceSize(i))]
 }
 
-// Write writes the content to root without a store.
-func (c Content) Write(t testing.TB, root string) {
+// Store returns an empty store of the content.
+func (c Content) Store(t testing.TB) *store.Disk {
 	t.Helper()
-	if len(c.Manifest.Entries) != 1 || c.Manifest.Entries[0].Path != "" {
-		check(t, os.Mkdir(root, 0o755))
-	}
-	rest := c.Data
-	for _, e := range c.Manifest.Entries {
-		path := filepath.Join(root, e.Path)
-		switch e.Kind {
-		case proto.Dir:
-			check(t, os.Mkdir(path, 0o700))
-		case proto.Symlink:
-			check(t, os.Symlink(e.Target, path))
-		case proto.File:
-			check(t, os.WriteFile(path, rest[:e.Size], 0o600))
-			check(t, os.Chmod(path, os.FileMode(e.Mode)))
-			setTime(t, path, e)
-		}
-		rest = rest[e.Size:]
-	}
-	for i := len(c.Manifest.Entries) - 1; i >= 0; i-- {
-		if e := c.Manifest.Entries[i]; e.Kind == proto.Dir {
-			path := filepath.Join(root, e.Path)
-			setTime(t, path, e)
-			check(t, os.Chmod(path, os.FileMode(e.Mode)))
-		}
-	}
-}
-
-func setTime(t testing.TB, path string, e proto.Entry) {
-	t.Helper()
-	if e.MTime != proto.NoMTime {
-		check(t, os.Chtimes(path, time.Time{}, time.Unix(0, e.MTime)))
-	}
-}
-
-// Verify checks that root is the content and nothing else.
-func (c Content) Verify(t testing.TB, root string) {
-	t.Helper()
-	rest := c.Data
-	for _, e := range c.Manifest.Entries {
-		if e.Kind == proto.Pad {
-			rest = rest[e.Size:]
-			continue
-		}
-		path := filepath.Join(root, e.Path)
-		info, err := os.Lstat(path)
-		check(t, err)
-		if e.Kind == proto.Symlink {
-			if target, err := os.Readlink(path); err != nil || target != e.Target {
-				t.Errorf("%s leads to %q, %v; want %q", path, target, err, e.Target)
-			}
-			continue
-		}
-		mtime := info.ModTime().UnixNano()
-		if e.Kind == proto.Dir != info.IsDir() || uint32(info.Mode().Perm()) != e.Mode ||
-			e.MTime != proto.NoMTime && mtime != e.MTime {
-			t.Errorf("%s is %v of %d, want kind %d mode %#o of %d", path, info.Mode(), mtime, e.Kind, e.Mode, e.MTime)
-		}
-		if e.Kind == proto.File {
-			got, err := os.ReadFile(path)
-			check(t, err)
-			if string(got) != string(rest[:e.Size]) {
-				t.Errorf("%s differs in %d bytes, want %d", path, len(got), e.Size)
-			}
-			rest = rest[e.Size:]
-		}
-	}
-	c.verifyCount(t, root)
-}
-
-func (c Content) verifyCount(t testing.TB, root string) {
-	t.Helper()
-	count := 0
-	check(t, filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
-		if path != root {
-			count++
-		}
-		return err
-	}))
-	want := 0
-	for _, e := range c.Manifest.Entries {
-		if e.Path != "" {
-			want++
-		}
-	}
-	if count != want {
-		t.Errorf("%d files and directories, want %d", count, want)
-	}
+	d, err := store.Create(t.TempDir(), filepath.Join(t.TempDir(), "content"), c.Manifest, store.NewFiles(0))
+	check(t, err)
+	t.Cleanup(func() { check(t, d.Close()) })
+	return d
 }
 
 func check(t testing.TB, err error) {
