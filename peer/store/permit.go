@@ -19,53 +19,58 @@ func (t *tree) permit(name string, try func() error) error {
 	}
 	t.permitting.Lock()
 	defer t.permitting.Unlock()
-	var undo []func()
-	if !t.single() {
-		// By the directory above: with too few rights on the root, it has no name "." either.
-		if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
-			defer parent.Close()
-			undo = append(undo, widen(parent, filepath.Base(t.path)))
+	restore := t.widenTo(name)
+	defer func() {
+		for _, f := range slices.Backward(restore) {
+			f()
 		}
+	}()
+	return try()
+}
+
+// widenTo widens the modes of what has a name and of the directories above it. It returns functions that restore them.
+func (t *tree) widenTo(name string) (restore []func()) {
+	if !t.single() {
+		restore = append(restore, t.widen("."))
 	}
 	for i, c := range name + string(filepath.Separator) {
 		if c == filepath.Separator && name[:i] != "." {
-			undo = append(undo, widen(t.root, name[:i]))
+			restore = append(restore, t.widen(name[:i]))
 		}
 	}
-	err = try()
-	for _, restore := range slices.Backward(undo) {
-		restore()
-	}
-	return err
+	return restore
 }
 
-// makeRootWritable makes the root writable until finishDirs.
-func (t *tree) makeRootWritable() {
-	if t.single() {
-		return
-	}
-	if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
+// widen gives the owner access to what has a name, and returns a function that restores the mode.
+func (t *tree) widen(name string) (restore func()) {
+	restore = func() {}
+	t.byParent(name, func(r vfs.Root, base string) {
+		was, err := r.Lstat(base)
+		if err != nil {
+			return
+		}
+		mode := was.Mode() & modeBits
+		wide := mode
+		switch s := vfs.StatOf(was); {
+		case was.IsDir():
+			wide |= transferDirMode
+		case was.Mode().IsRegular() && s.Links <= 1:
+			wide |= transferFileMode &^ 0o200
+		}
+		if wide != mode && r.Chmod(base, wide) == nil {
+			// If this fails, Publish or the next permit does it.
+			restore = func() { t.byParent(name, func(r vfs.Root, base string) { _ = r.Chmod(base, mode) }) }
+		}
+	})
+	return restore
+}
+
+// byParent calls do with a directory and a name in it. The root has no name "." with too few rights on it.
+func (t *tree) byParent(name string, do func(r vfs.Root, name string)) {
+	if name != "." {
+		do(t.root, name)
+	} else if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
 		defer parent.Close()
-		_ = widen(parent, filepath.Base(t.path))
+		do(parent, filepath.Base(t.path))
 	}
-}
-
-// widen gives the owner access to what has a name in r, and returns a function that restores the mode.
-func widen(r vfs.Root, name string) (restore func()) {
-	was, err := r.Lstat(name)
-	if err != nil {
-		return func() {}
-	}
-	mode := was.Mode() & modeBits
-	wide := mode
-	switch s := vfs.StatOf(was); {
-	case was.IsDir():
-		wide |= transferDirMode
-	case was.Mode().IsRegular() && s.Links <= 1:
-		wide |= transferFileMode &^ 0o200
-	}
-	if wide == mode || r.Chmod(name, wide) != nil {
-		return func() {}
-	}
-	return func() { _ = r.Chmod(name, mode) } // Publish or the next permit does
 }

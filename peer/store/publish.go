@@ -397,7 +397,7 @@ func (d publisher) createLink(entry int) error {
 func (d publisher) createDirs() error {
 	t := d.tree
 	if t.m.Root != nil {
-		t.makeRootWritable()
+		t.widen(".")
 	}
 	for i := range t.m.Entries {
 		if t.m.Entries[i].Kind != proto.Dir {
@@ -414,7 +414,7 @@ func (d publisher) createDirs() error {
 		if info, err := t.root.Lstat(name); err != nil || !info.IsDir() {
 			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a directory"}
 		}
-		t.makeDirWritable(name)
+		t.widen(name)
 	}
 	return nil
 }

@@ -203,7 +203,7 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 	}
 	f, err := d.create(name)
 	if errors.Is(err, fs.ErrPermission) {
-		t.makeDirsWritable(name)
+		t.widenTo(filepath.Dir(name))
 		f, err = d.create(name)
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -271,7 +271,7 @@ func (d writer) separate(entry int) (inode uint64, err error) {
 	temp := t.tempName(name)
 	err = t.copyFile(temp, name)
 	if errors.Is(err, fs.ErrPermission) {
-		t.makeDirsWritable(name)
+		t.widenTo(filepath.Dir(name))
 		err = t.copyFile(temp, name)
 	}
 	if err == nil {
@@ -448,7 +448,7 @@ func (d writer) madeEntry(entry int, info fs.FileInfo) error {
 // settle or Publish may have set their final modes. Errors show when the file is opened.
 func (d writer) makeWritable(entry int, rec journal.File) {
 	t, name := d.tree, d.tree.name(entry)
-	t.makeDirsWritable(name)
+	t.widenTo(filepath.Dir(name))
 	info, err := t.root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return
@@ -459,26 +459,6 @@ func (d writer) makeWritable(entry int, rec journal.File) {
 	}
 	if file := t.layout.file(entry); file >= 0 {
 		d.keepStamp(file, info)
-	}
-}
-
-// makeDirsWritable makes the directories above a name writable.
-func (t *tree) makeDirsWritable(name string) {
-	if t.single() {
-		return
-	}
-	t.makeRootWritable()
-	for i, c := range name {
-		if c == filepath.Separator {
-			t.makeDirWritable(name[:i])
-		}
-	}
-}
-
-func (t *tree) makeDirWritable(name string) {
-	info, err := t.root.Lstat(name)
-	if err == nil && info.IsDir() && info.Mode().Perm()&transferDirMode != transferDirMode {
-		_ = t.root.Chmod(name, info.Mode()&modeBits|transferDirMode)
 	}
 }
 
