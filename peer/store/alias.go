@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,39 +21,18 @@ func (e *AliasError) Error() string {
 		"such as one that tells upper from lower case", e.Path, e.Other)
 }
 
-// fileKey64 returns a number that distinguishes files, with rare collisions.
-func fileKey64(s vfs.Stat) uint64 { return s.Inode ^ s.Device<<48 ^ s.Device>>16 }
-
-// findAliases returns an [*AliasError] if two files of the content are one. The keys are
-// those of the files that are there; it sorts them.
-func (t *tree) findAliases(keys []uint64) error {
-	slices.Sort(keys)
-	for i := 1; i < len(keys); i++ {
-		if keys[i] == keys[i-1] {
-			return t.nameAliases(keys[i])
-		}
-	}
-	return nil
+// fileID is the ID of a file of the layout.
+type fileID struct {
+	vfs.ID
+	file int
 }
 
-// nameAliases returns an [*AliasError] if two files of the content with that key are one.
-func (t *tree) nameAliases(key uint64) error {
-	var first vfs.Stat
-	name := ""
-	for file := range t.layout.files() {
-		if t.layout.pad(file) {
-			continue
-		}
-		info, err := t.stat(file)
-		if err != nil || info == nil {
-			continue
-		}
-		switch s := vfs.StatOf(info); {
-		case s.Links > 1 || fileKey64(s) != key:
-		case name == "":
-			first, name = s, t.fileName(file)
-		case s.Device == first.Device && s.Inode == first.Inode:
-			return &AliasError{Path: t.fullPath(name), Other: t.fullPath(t.fileName(file))}
+// findAliases returns an [*AliasError] if two files of the content are one, of those that exist and have one name.
+func (t *tree) findAliases(ids []fileID) error {
+	slices.SortFunc(ids, func(a, b fileID) int { return cmp.Or(cmp.Compare(a.Inode, b.Inode), cmp.Compare(a.Device, b.Device)) })
+	for i := 1; i < len(ids); i++ {
+		if a, b := ids[i-1], ids[i]; a.ID == b.ID {
+			return &AliasError{Path: t.fullPath(t.fileName(min(a.file, b.file))), Other: t.fullPath(t.fileName(max(a.file, b.file)))}
 		}
 	}
 	return nil

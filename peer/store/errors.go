@@ -40,6 +40,9 @@ type UnreadableError struct {
 	Err error
 }
 
+// cannotRead returns an [*UnreadableError] with the cause of an error about a path.
+func cannotRead(path string, err error) error { return &UnreadableError{path, withoutPath(err)} }
+
 // Error names the file and the cause.
 func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("%s cannot be read at present: %v", e.Path, e.Err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -54,7 +53,8 @@ const maxDifferent = 100
 // disk cannot be read at present.
 func (d *Disk) Look(ctx context.Context) (State, error) {
 	s := State{At: time.Now()}
-	c := comparer{d, func(found Difference, unreadable error) error {
+	var err error
+	s.Away, err = d.compare(ctx, true, func(found Difference, unreadable error) error {
 		switch {
 		case unreadable != nil:
 		case len(s.Different) == maxDifferent:
@@ -63,20 +63,21 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 			s.Different = append(s.Different, found)
 		}
 		return unreadable
-	}}
-	var err error
-	s.Away, err = c.compare(ctx, func(file int) bool { return file < 0 || c.hasPart(file) })
+	}, d.hasPart)
 	return s, err
 }
 
 // Differences is Look without a bound, and continues after entries that cannot be read. If the content was complete, it
 // compares all entries, otherwise only the files with a verified piece.
 func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference, away bool, err error) {
-	c := comparer{d, func(found Difference, _ error) error {
+	expected := d.hasPart
+	if complete {
+		expected = func(int) bool { return true }
+	}
+	away, err = d.compare(ctx, complete, func(found Difference, _ error) error {
 		all = append(all, found)
 		return nil
-	}}
-	away, err = c.compare(ctx, func(file int) bool { return complete || file >= 0 && c.hasPart(file) })
+	}, expected)
 	return all, away, err
 }
 
@@ -89,74 +90,46 @@ func (d *Disk) CheckPlace() error {
 	return err
 }
 
-// comparer compares entries of a store with the disk.
-type comparer struct {
-	*Disk
-	// found is called with each entry that differs, and the reason if an entry cannot be read. If it fails, the
-	// comparison ends.
-	found func(Difference, error) error
-}
-
-// compare compares the expected entries. The number of an entry without bytes is negative.
-func (d comparer) compare(ctx context.Context, expected func(file int) bool) (away bool, err error) {
+// compare calls found with each entry that differs, and the reason if an entry cannot be read. If found fails, the
+// comparison ends. It compares the expected files, and the entries without bytes if all is set.
+func (d *Disk) compare(ctx context.Context, all bool, found func(Difference, error) error, expected func(file int) bool) (away bool, err error) {
 	t := d.tree
 	if away, err = t.isAway(); away || err != nil {
 		return away, err
 	}
-	var entries []int
+	look := looker{t: t}
 	for i := range t.m.Entries {
-		if t.m.Entries[i].Kind != proto.Pad && expected(t.layout.file(i)) {
-			entries = append(entries, i)
+		file := t.layout.file(i)
+		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !all || file >= 0 && !expected(file) {
+			continue
 		}
-	}
-	for some := range slices.Chunk(entries, lookAhead) {
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		if err := d.compareSome(some); err != nil {
+		info, err := look.lstat(i)
+		what := NoAccess
+		if err == nil || notThere(err) {
+			what, err = d.difference(i, file, info)
+		}
+		if err != nil {
+			what, err = NoAccess, cannotRead(t.fullPath(t.name(i)), err)
+		}
+		if what == "" {
+			continue
+		}
+		path := t.m.Entries[i].Path
+		if t.single() {
+			path = t.m.Name
+		}
+		if err := found(Difference{path, what}, err); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// compareSome is compare for some entries.
-func (d comparer) compareSome(entries []int) error {
-	t := d.tree
-	names := make([]string, len(entries))
-	for i, entry := range entries {
-		names[i] = t.name(entry)
-	}
-	for i, info := range t.root.LstatAll(names) {
-		var err error
-		if info == nil {
-			if info, err = t.lstat(names[i]); err != nil && notThere(err) {
-				err = nil
-			}
-		}
-		what := NoAccess
-		if err == nil {
-			what, err = d.difference(entries[i], t.layout.file(entries[i]), info)
-		}
-		if err != nil {
-			what, err = NoAccess, &UnreadableError{Path: t.fullPath(names[i]), Err: withoutPath(err)}
-		}
-		if what == "" {
-			continue
-		}
-		path := t.m.Entries[entries[i]].Path
-		if t.single() {
-			path = t.m.Name
-		}
-		if err := d.found(Difference{path, what}, err); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // hasPart reports whether a piece of a file is verified.
-func (d comparer) hasPart(file int) bool {
+func (d *Disk) hasPart(file int) bool {
 	return !d.tree.layout.every(d.m, file, func(piece int) bool { return !d.verified.has(piece) })
 }
 
@@ -196,7 +169,7 @@ func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
 func (t *tree) isAway() (bool, error) {
 	open, err := t.lstat(".")
 	if err != nil {
-		return false, &UnreadableError{Path: t.dir(), Err: withoutPath(err)}
+		return false, cannotRead(t.dir(), err)
 	}
 	there, err := t.files.fs.Stat(t.dir())
 	switch {
@@ -205,7 +178,7 @@ func (t *tree) isAway() (bool, error) {
 	case notThere(err):
 		return true, nil
 	}
-	return false, &UnreadableError{Path: t.dir(), Err: withoutPath(err)}
+	return false, cannotRead(t.dir(), err)
 }
 
 // readlink returns the target of a symbolic link.
@@ -257,33 +230,35 @@ func stampOf(info fs.FileInfo) journal.Stamp {
 	return journal.Stamp{Changed: s.Changed, Inode: s.Inode}
 }
 
-// lookAhead is the number of files that a looker looks at with one call.
+// lookAhead is the number of entries that a looker looks at with one call.
 const lookAhead = 64
 
-// looker is stat for the files of a tree in ascending order. It looks at some of the next files
+// looker is lstat for the entries of a tree in ascending order. It looks at some of the next entries
 // too, which takes a third of the calls for neighbors in a directory.
 type looker struct {
 	t     *tree
 	first int
-	infos []fs.FileInfo // of the files from first on
+	infos []fs.FileInfo // of the entries from first on
 }
 
-// stat is the tree's stat. The answer may be as old as the one to the lookAhead calls before.
-func (l *looker) stat(file int) (fs.FileInfo, error) {
-	if file < l.first || file >= l.first+len(l.infos) {
-		l.look(file)
+// lstat is the tree's lstat. The answer may be as old as the one to the lookAhead calls before. If it fails, info is nil.
+func (l *looker) lstat(entry int) (fs.FileInfo, error) {
+	if entry < l.first || entry >= l.first+len(l.infos) {
+		entries := l.t.m.Entries
+		names := []string{l.t.name(entry)}
+		for i := entry + 1; i < min(entry+lookAhead, len(entries)) && entries[i].Kind != proto.Pad; i++ {
+			names = append(names, l.t.name(i))
+		}
+		l.first, l.infos = entry, l.t.root.LstatAll(names)
 	}
-	if info := l.infos[file-l.first]; info != nil && info.Mode().IsRegular() {
+	if info := l.infos[entry-l.first]; info != nil {
 		return info, nil
 	}
-	return l.t.stat(file)
+	return l.t.lstat(l.t.name(entry))
 }
 
-// look looks at the files from first on, up to padding.
-func (l *looker) look(first int) {
-	names := []string{l.t.fileName(first)}
-	for file := first + 1; file < min(first+lookAhead, l.t.layout.files()) && !l.t.layout.pad(file); file++ {
-		names = append(names, l.t.fileName(file))
-	}
-	l.first, l.infos = first, l.t.root.LstatAll(names)
+// stat is the tree's stat.
+func (l *looker) stat(file int) (fs.FileInfo, error) {
+	info, err := l.lstat(l.t.entry(file))
+	return l.t.regular(file, info, err)
 }

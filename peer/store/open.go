@@ -31,7 +31,7 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, err
 	}
 	if err != nil {
-		return nil, &UnreadableError{Path: filepath.Join(dir, journalFile), Err: withoutPath(err)}
+		return nil, cannotRead(filepath.Join(dir, journalFile), err)
 	}
 	d.sameBoot = d.journal.SameBoot(boot)
 	hasPieces := d.hasPieces(boot)
@@ -178,7 +178,7 @@ func (d opening) start(boot journal.BootID) error {
 // the journal keeps them until another file is created there: what is missing may be a mount.
 func (d opening) inspect() error {
 	l := &d.tree.layout
-	keys, there := make([]uint64, 0, l.files()), true
+	ids, there := make([]fileID, 0, l.files()), true
 	look := looker{t: d.tree}
 	for file := range l.files() {
 		entry := d.tree.entry(file)
@@ -203,7 +203,7 @@ func (d opening) inspect() error {
 			continue
 		}
 		if s := vfs.StatOf(info); s.Inode != 0 && s.Links == 1 {
-			keys = append(keys, fileKey64(s))
+			ids = append(ids, fileID{vfs.IDOf(info), file})
 		}
 		d.tree.names.found(info)
 		rec, err := d.inspectFile(file, info)
@@ -213,7 +213,7 @@ func (d opening) inspect() error {
 		there = there && rec.state == fileFinal && info.Size() == l.size(file)
 	}
 	if !d.journal.Seed() {
-		if err := d.tree.findAliases(keys); err != nil {
+		if err := d.tree.findAliases(ids); err != nil {
 			return err
 		}
 	}
@@ -351,7 +351,7 @@ func (d opening) takeOverAll() error {
 			continue
 		}
 		if err != nil {
-			return &UnreadableError{Path: t.fullPath(t.name(i)), Err: withoutPath(err)}
+			return cannotRead(t.fullPath(t.name(i)), err)
 		}
 		f := d.journal.File(i)
 		if f.Owns(vfs.StatOf(info).Inode) || e.Size > 0 && !info.Mode().IsRegular() {

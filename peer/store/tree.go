@@ -55,7 +55,7 @@ func (t *tree) open(at *place) error {
 	})
 	var changed *ChangedError
 	if err != nil && !errors.As(err, &changed) {
-		return &UnreadableError{Path: t.dir(), Err: withoutPath(err)}
+		return cannotRead(t.dir(), err)
 	}
 	return err
 }
@@ -108,7 +108,7 @@ func (t *tree) checkEnd(f vfs.File, name string, size int64) error {
 	case err == nil || err == io.EOF:
 		return nil
 	}
-	return &UnreadableError{Path: t.fullPath(name), Err: withoutPath(err)}
+	return cannotRead(t.fullPath(name), err)
 }
 
 // unreadable turns why a file was not read into an [*UnreadableError], unless the file
@@ -117,7 +117,7 @@ func (t *tree) unreadable(file int, err error) error {
 	if removed(err) || errors.Is(err, os.ErrClosed) {
 		return err
 	}
-	return &UnreadableError{Path: t.fullPath(t.fileName(file)), Err: withoutPath(err)}
+	return cannotRead(t.fullPath(t.fileName(file)), err)
 }
 
 // closeFile closes a file. File systems of a network may report only now that bytes
@@ -189,8 +189,12 @@ func withoutPath(err error) error {
 
 // stat describes a file. It returns nil if it is not there or not a regular file.
 func (t *tree) stat(file int) (fs.FileInfo, error) {
-	name := t.fileName(file)
-	info, err := t.lstat(name)
+	info, err := t.lstat(t.fileName(file))
+	return t.regular(file, info, err)
+}
+
+// regular is stat for the result of lstat.
+func (t *tree) regular(file int, info fs.FileInfo, err error) (fs.FileInfo, error) {
 	switch {
 	case err == nil && info.Mode().IsRegular():
 		return info, nil
