@@ -445,7 +445,7 @@ func (d *Disk) Refresh() {
 	t.files.drop(d)
 }
 
-// hashHole implements [holeHasher]. The answer is what a read would have returned at
+// hashHole returns the hashes of a piece if it is in holes of sparse files. The answer is what a read would have returned at
 // that moment.
 func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
 	l := &d.tree.layout

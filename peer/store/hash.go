@@ -5,51 +5,37 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
+	"sync"
 
 	"github.com/mobgrid/mob/proto"
 )
 
-// hashBuffer is the read size in bytes if the caller provides no buffer.
-const hashBuffer = 256 << 10
+// hashBuffers has buffers for the reads of hashPiece.
+var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 1<<20); return &b }}
 
-// hashPiece reads a piece of m, of size bytes, from r and returns its hash of the kind that m has. It reads through
-// buf, or through a new buffer if buf is empty. Holes of a [Disk] are not read.
-func hashPiece(r io.ReaderAt, m *proto.Manifest, piece, size int, buf []byte) (pieceSum, error) {
-	if h, ok := r.(holeHasher); ok {
-		if sum, ok := h.hashHole(piece); ok {
+// hashPiece reads a piece of m, of size bytes, from r into h and returns its hash. Holes of a [Disk] are not read.
+func hashPiece(r io.ReaderAt, h PieceHash, m *proto.Manifest, piece, size int) (pieceSum, error) {
+	if d, ok := r.(*Disk); ok {
+		if sum, ok := d.hashHole(piece); ok {
 			return sum, nil
 		}
 	}
-	h := newPieceHash(m)
-	if err := readInto(h, r, m.PieceOffset(piece), size, buf); err != nil {
-		return pieceSum{}, err
-	}
-	return h.sum(), nil
-}
-
-// readInto reads left bytes through buf, as [hashPiece] does, into h.
-func readInto(h PieceHash, r io.ReaderAt, offset int64, left int, buf []byte) error {
-	if len(buf) == 0 {
-		buf = make([]byte, min(hashBuffer, left))
-	}
-	for left > 0 {
-		part := buf[:min(len(buf), left)]
+	buf := hashBuffers.Get().(*[]byte)
+	defer hashBuffers.Put(buf)
+	offset := m.PieceOffset(piece)
+	for size > 0 {
+		part := (*buf)[:min(len(*buf), size)]
 		if n, err := r.ReadAt(part, offset); n < len(part) {
-			return unexpectedEOF(err)
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return pieceSum{}, err
 		}
 		offset += int64(len(part))
-		left -= len(part)
+		size -= len(part)
 		h.Write(part)
 	}
-	return nil
-}
-
-// unexpectedEOF turns [io.EOF] into [io.ErrUnexpectedEOF].
-func unexpectedEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return h.sum(), nil
 }
 
 // PieceHash hashes the bytes of one piece as they arrive. Hashes that are not needed are nil.
@@ -106,13 +92,6 @@ func (s *pieceSum) matches(m *proto.Manifest, piece int) bool {
 		return s.sha1 == m.HashSHA1(piece)
 	}
 	return s.sha256 == m.Hash(piece)
-}
-
-// holeHasher is a reader that knows the hash of pieces in holes of sparse files, which
-// are zeros, without reading them.
-type holeHasher interface {
-	// hashHole returns the hashes of a piece if it is in holes.
-	hashHole(piece int) (sum pieceSum, ok bool)
 }
 
 // hashZeros returns the sum of n zeros, with h, which must be new.

@@ -2,8 +2,8 @@ package store
 
 import (
 	"context"
+	"crypto/sha1"
 	"crypto/sha256"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,9 +13,6 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
-
-// scanBuffer is the read size of each worker of a scan, in bytes.
-const scanBuffer = 1 << 20
 
 // ScanOptions configures a [Scan].
 type ScanOptions struct {
@@ -46,13 +43,6 @@ type ScanOptions struct {
 	Progress func(done, total int64)
 }
 
-func (o *ScanOptions) workers() int {
-	if o.Workers > 0 {
-		return o.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
 // Scan returns the manifest of the file or directory at root, which may be a symbolic
 // link to it. It reads every byte once, except for pieces that lie in holes of sparse
 // files. The manifest does not depend on the number of workers.
@@ -61,55 +51,64 @@ func (o *ScanOptions) workers() int {
 // It fails with [*ClosedError] if anything may not be read, and on what a manifest cannot hold: links
 // that lead out of the directory, devices, sockets.
 func Scan(ctx context.Context, root string, opt ScanOptions) (*proto.Manifest, error) {
-	return scan(ctx, root, opt, nil)
+	m, _, err := scan(ctx, root, opt, false)
+	return m, err
 }
 
-// scan is Scan. It adds the SHA-1 of the pieces to sums, unless that is nil.
-func scan(ctx context.Context, root string, opt ScanOptions, sums *sha1Sums) (*proto.Manifest, error) {
+// ScanSHA1 is [Scan] and also returns the SHA-1 of each piece, joined. It reads each
+// byte once for both hashes, and takes about twice as much CPU time as Scan.
+func ScanSHA1(ctx context.Context, root string, opt ScanOptions) (*proto.Manifest, []byte, error) {
+	return scan(ctx, root, opt, true)
+}
+
+func scan(ctx context.Context, root string, opt ScanOptions, both bool) (m *proto.Manifest, sha1s []byte, err error) {
 	given, err := filepath.Abs(root)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if opt.FS == nil {
 		opt.FS = vfs.OS{}
 	}
 	path, err := resolve(opt.FS, given)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	l, err := list(ctx, path, &opt)
 	if err == nil {
 		err = l.skip(opt.SkipUnreadable)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m := &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength, Root: l.top, Entries: l.entries}
+	m = &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength, Root: l.top, Entries: l.entries}
 	if m.PieceLength == 0 {
 		m.PieceLength = max(proto.DefaultPieceLength(m.Length()), opt.LeastPiece)
 	}
 	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
 	// Before the work, which may take hours.
 	if err := m.Validate(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if opt.Accept != nil {
 		if err := opt.Accept(m); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	if sums != nil {
-		*sums = newSHA1Sums(m)
+	if both {
+		sha1s = make([]byte, m.Pieces()*sha1.Size)
 	}
-	if err := hashAll(ctx, path, m, opt, sums); err != nil {
-		return nil, asRemoved(err)
+	if err := hashAll(ctx, path, m, opt, sha1s); err != nil {
+		return nil, nil, asRemoved(err)
 	}
-	return m, l.check(ctx, &opt)
+	return m, sha1s, l.check(ctx, &opt)
 }
 
-// hashAll hashes the files at path into m, and into sums unless that is nil.
-func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sums *sha1Sums) error {
-	opt.Workers = opt.workers()
+// hashAll hashes the files at path into m, and into sha1s unless that is nil.
+func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sha1s []byte) error {
+	workers := opt.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
 	if opt.FollowLinks {
 		opt.FS = vfs.Follow(opt.FS)
 	}
@@ -118,7 +117,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 		return err
 	}
 	defer at.close()
-	d := newDisk(m, NewFilesOn(opt.FS, 2*opt.Workers))
+	d := newDisk(m, NewFilesOn(opt.FS, 2*workers))
 	t := d.tree
 	if err := t.open(at); err != nil {
 		return err
@@ -128,78 +127,31 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	if err := t.checkEmpty(ctx); err != nil {
 		return err
 	}
-	s := newScanner(ctx, d, opt)
-	return InParallel(ctx, m.Pieces(), opt.Workers, func(piece int) error {
-		sum, err := s.hash(piece, sums)
-		copy(m.Hashes[piece*sha256.Size:], sum[:])
-		return err
+	newHash := func() PieceHash { return newPieceHash(m) }
+	if sha1s != nil {
+		newHash = newBothHashes
+		d.zeros = sync.OnceValue(func() pieceSum { return hashZeros(newHash(), int64(m.PieceLength)) })
+	}
+	var mu sync.Mutex // held during calls of Progress
+	var done int64
+	return InParallel(ctx, m.Pieces(), workers, func(piece int) error {
+		sum, err := hashPiece(d, newHash(), m, piece, m.PieceSize(piece))
+		if err != nil {
+			return err
+		}
+		copy(m.Hashes[piece*sha256.Size:], sum.sha256[:])
+		if sha1s != nil {
+			copy(sha1s[piece*sha1.Size:], sum.sha1[:])
+		}
+		if opt.Progress != nil {
+			mu.Lock()
+			defer mu.Unlock()
+			done += int64(m.PieceSize(piece))
+			opt.Progress(done, m.Length())
+		}
+		return nil
 	})
 }
-
-// scanner hashes pieces of the content and reports its progress.
-type scanner struct {
-	ctx     context.Context //nolint:containedctx // lives as long as one call
-	disk    *Disk
-	buffers sync.Pool // of *[]byte
-
-	mu       sync.Mutex // held during calls of progress
-	done     int64
-	progress func(done, total int64)
-}
-
-func newScanner(ctx context.Context, d *Disk, opt ScanOptions) *scanner {
-	s := &scanner{ctx: ctx, disk: d, progress: opt.Progress}
-	s.buffers.New = func() any { b := make([]byte, scanBuffer); return &b }
-	return s
-}
-
-// hash returns the SHA-256 of a piece, and adds its SHA-1 to sums unless that is nil.
-func (s *scanner) hash(piece int, sums *sha1Sums) ([sha256.Size]byte, error) {
-	buf := s.buffers.Get().(*[]byte)
-	defer s.buffers.Put(buf)
-	if sums != nil {
-		return sums.hash(s, piece, *buf)
-	}
-	sum, err := hashPiece(s, s.disk.m, piece, s.disk.m.PieceSize(piece), *buf)
-	return sum.sha256, err
-}
-
-// ReadAt implements [io.ReaderAt].
-func (s *scanner) ReadAt(p []byte, offset int64) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := s.disk.ReadAt(p, offset)
-	if n == len(p) {
-		s.advance(n)
-	}
-	return n, unexpectedEOF(err)
-}
-
-// hashHole implements [holeHasher].
-func (s *scanner) hashHole(piece int) (sum pieceSum, ok bool) {
-	sum, ok = s.disk.hashHole(piece)
-	if ok {
-		s.advance(s.disk.m.PieceSize(piece))
-	}
-	return sum, ok
-}
-
-// advance reports that n more bytes are hashed.
-func (s *scanner) advance(n int) {
-	if s.progress == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done += int64(n)
-	s.progress(s.done, s.disk.m.Length())
-}
-
-var (
-	_ io.ReaderAt = (*scanner)(nil)
-	_ holeHasher  = (*scanner)(nil)
-)
 
 // checkEmpty fails unless the files of no bytes have none.
 func (t *tree) checkEmpty(ctx context.Context) error {

@@ -41,7 +41,7 @@ func (v *Verifier) Verify(piece int, h PieceHash) (good bool) {
 // of the piece is missing, too short or replaced, it reports false without an error, unless the content grows. If r is
 // a [Disk] that cannot be read at present, the error wraps [*UnreadableError], and the bytes may be right.
 func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
-	sum, err := hashPiece(r, v.m, piece, v.PieceSize(piece), nil)
+	sum, err := hashPiece(r, v.NewHash(), v.m, piece, v.PieceSize(piece))
 	var changed *ChangedError
 	if absent := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed); absent && v.grown == nil {
 		return false, nil
