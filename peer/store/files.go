@@ -85,10 +85,7 @@ func (c *Files) acquire(owner opener, number int) (*handle, error) {
 		case h == nil && c.mayOpen(owner):
 			return c.open(key)
 		case h != nil && !h.opening:
-			if h.refs == 0 {
-				h.unlink()
-			}
-			h.refs++
+			h.use()
 			c.mu.Unlock()
 			return h, nil
 		}
@@ -104,10 +101,7 @@ func (c *Files) acquireOpen(owner opener, number int) *handle {
 	if h == nil || h.opening {
 		return nil
 	}
-	if h.refs == 0 {
-		h.unlink()
-	}
-	h.refs++
+	h.use()
 	return h
 }
 
@@ -127,21 +121,12 @@ func (c *Files) mayOpen(owner opener) bool {
 // open opens a file, in the place of the least recently used one if the budget is
 // spent. It is called with the lock and returns without it.
 func (c *Files) open(key fileKey) (*handle, error) {
-	var evicted *handle
-	if len(c.handles) >= c.budget {
-		evicted = c.evict()
-	}
+	evicted := c.evict(key.owner)
 	h := &handle{key: key, refs: 1, opening: true}
 	c.handles[key] = h
-	if evicted != nil && evicted.key.owner != key.owner {
-		evicted.key.owner.closeLater(evicted.f)
-		evicted = nil
-	}
 	c.mu.Unlock()
 
-	if evicted != nil {
-		evicted.close()
-	}
+	evicted.close()
 	f, err := key.owner.openFile(key.number)
 
 	c.mu.Lock()
@@ -161,35 +146,30 @@ func (c *Files) open(key fileKey) (*handle, error) {
 // it as acquire does. It does not wait: while all of the budget is in use, there is one more.
 func (c *Files) put(owner opener, number int, f vfs.File) *handle {
 	h := &handle{f: f, key: fileKey{owner, number}, refs: 1}
-	var evicted *handle
 	c.mu.Lock()
 	old := c.take(h.key)
-	if len(c.handles) >= c.budget {
-		evicted = c.evict()
-	}
+	evicted := c.evict(owner)
 	c.handles[h.key] = h
 	c.changed.Broadcast()
 	c.mu.Unlock()
-	if old != nil {
-		old.close()
-	}
-	if evicted != nil && evicted.key.owner != owner {
-		evicted.key.owner.closeLater(evicted.f)
-	} else if evicted != nil {
-		evicted.close()
-	}
+	old.close()
+	evicted.close()
 	return h
 }
 
-// evict takes the least recently used of the idle files out of the cache. It returns
-// nil if none is idle.
-func (c *Files) evict() *handle {
+// evict takes the least recently used of the idle files out of the cache if the budget is spent. It returns the file if owner
+// has to close it.
+func (c *Files) evict(owner opener) *handle {
 	h := c.idle.prev
-	if h == &c.idle {
+	if len(c.handles) < c.budget || h == &c.idle {
 		return nil
 	}
 	h.unlink()
 	delete(c.handles, h.key)
+	if h.key.owner != owner {
+		h.key.owner.closeLater(h.f)
+		return nil
+	}
 	return h
 }
 
@@ -225,15 +205,9 @@ func (c *Files) unused(h *handle) bool {
 func (c *Files) drop(owner opener) {
 	var idle []*handle
 	c.mu.Lock()
-	for key, h := range c.handles {
-		if key.owner != owner {
-			continue
-		}
-		delete(c.handles, key)
-		h.dropped = true
-		if h.refs == 0 {
-			h.unlink()
-			idle = append(idle, h)
+	for key := range c.handles {
+		if key.owner == owner {
+			idle = append(idle, c.take(key))
 		}
 	}
 	c.changed.Broadcast()
@@ -249,9 +223,7 @@ func (c *Files) dropFile(owner opener, number int) {
 	h := c.take(fileKey{owner, number})
 	c.changed.Broadcast()
 	c.mu.Unlock()
-	if h != nil {
-		h.close()
-	}
+	h.close()
 }
 
 // take takes a file out of the cache. It returns it if the caller has to close it, since
@@ -270,8 +242,20 @@ func (c *Files) take(key fileKey) *handle {
 	return h
 }
 
-// close closes the file of a handle that is not in the cache and has no users.
-func (h *handle) close() { h.key.owner.closeFile(h.f) }
+// close closes the file of a handle that is not in the cache and has no users. The handle may be nil.
+func (h *handle) close() {
+	if h != nil {
+		h.key.owner.closeFile(h.f)
+	}
+}
+
+// use adds a reference to a handle.
+func (h *handle) use() {
+	if h.refs == 0 {
+		h.unlink()
+	}
+	h.refs++
+}
 
 // unlink takes an idle handle out of the ring.
 func (h *handle) unlink() {
