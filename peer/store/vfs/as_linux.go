@@ -62,17 +62,6 @@ func procPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 // dirFlags open a directory that is only passed through.
 const dirFlags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
-// pin opens the directory at path, which the user may reach.
-func (a *asUser) pin(path string) (fd int, err error) {
-	if fd, err = unix.Open("/", dirFlags, 0); err == nil {
-		fd, err = a.walk(fd, "/", path)
-	}
-	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: path, Err: err}
-	}
-	return fd, nil
-}
-
 // walk opens the directory with a path below an open one, which is at a path itself and which walk
 // closes. The user may search all of them.
 func (a *asUser) walk(fd int, at, below string) (int, error) {
@@ -96,29 +85,23 @@ func (a *asUser) walk(fd int, at, below string) (int, error) {
 	return fd, nil
 }
 
+// top returns the root directory, and the name of a path in it.
+func (a *asUser) top(path string) (top *asRoot, name string) {
+	name = strings.TrimLeft(filepath.Clean(path), "/")
+	if name == "" {
+		name = "."
+	}
+	return &asRoot{as: a, path: "/"}, name
+}
+
 // at calls f with a path to what is at path, by a directory that is held open, in which
 // the user may do all of want.
 func (a *asUser) at(path string, want uint32, f func(path string) error) error {
 	if a.own(path) {
 		return f(path)
 	}
-	dir := filepath.Dir(path)
-	fd, err := a.pin(dir)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if want != 0 {
-		if err := a.check(fd, want, a.within(dir)); err != nil {
-			return &fs.PathError{Op: "open", Path: dir, Err: err}
-		}
-	}
-	err = f(filepath.Join(procPath(fd), filepath.Base(path)))
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return &fs.PathError{Op: p.Op, Path: path, Err: p.Err}
-	}
-	return err
+	top, name := a.top(path)
+	return top.at(name, want, f)
 }
 
 // OpenRoot implements [FS].
@@ -126,37 +109,20 @@ func (a *asUser) OpenRoot(path string) (Root, error) {
 	if path == a.state {
 		return OS{}.OpenRoot(path)
 	}
-	fd, err := a.pin(path)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	r, err := openRoot(procPath(fd))
-	if err != nil {
-		return nil, err
-	}
-	return &asRoot{root: r, as: a, path: path}, nil
+	top, name := a.top(path)
+	return top.OpenRoot(name)
 }
 
 // Resolve implements [FS]. What it returns is checked when it is used.
 func (a *asUser) Resolve(path string) (string, error) { return OS{}.Resolve(path) }
 
 // OpenFile implements [FS].
-func (a *asUser) OpenFile(path string, flag int, perm fs.FileMode) (f File, err error) {
-	want := uint32(0)
-	if flag&os.O_CREATE != 0 {
-		want = mayWrite
+func (a *asUser) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
+	if a.own(path) {
+		return OS{}.OpenFile(path, flag, perm)
 	}
-	err = a.at(path, want, func(at string) (err error) {
-		if a.own(path) {
-			f, err = OS{}.OpenFile(at, flag, perm)
-			return err
-		}
-		// Nonblocking, should it be a named pipe.
-		f, err = a.checked(flag, a.within(path))(OS{}.OpenFile(at, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm))
-		return err
-	})
-	return f, err
+	top, name := a.top(path)
+	return top.OpenFile(name, flag, perm)
 }
 
 // checked returns a function that takes the result of an OpenFile, and closes a file that the
@@ -212,9 +178,9 @@ func (a *asUser) Remove(path string) error {
 }
 
 // asRoot is an open directory as far as a user may use it. Each directory on the way to a name is
-// checked as by [asUser.pin].
+// checked as by walk.
 type asRoot struct {
-	root osRoot
+	root osRoot // zero for the root directory of the system
 	as   *asUser
 	path string
 }
@@ -246,16 +212,7 @@ func (r *asRoot) pin(dir string, want uint32) (fd int, err error) {
 	if !filepath.IsLocal(dir) {
 		return -1, &fs.PathError{Op: "open", Path: dir, Err: unix.EACCES}
 	}
-	conn, err := r.root.dir.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	fd = -1
-	closed := conn.Control(func(root uintptr) { fd, err = unix.Openat(int(root), ".", dirFlags, 0) })
-	if closed != nil {
-		return -1, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrClosed}
-	}
-	if err == nil {
+	if fd, err = r.open(); err == nil {
 		fd, err = r.as.walk(fd, r.path, dir)
 	}
 	if err == nil && want != 0 {
@@ -264,9 +221,24 @@ func (r *asRoot) pin(dir string, want uint32) (fd int, err error) {
 		}
 	}
 	if err != nil {
-		return -1, &fs.PathError{Op: "open", Path: dir, Err: err}
+		return -1, &fs.PathError{Op: "open", Path: filepath.Join(r.path, dir), Err: err}
 	}
 	return fd, nil
+}
+
+// open opens the directory again, to pass through.
+func (r *asRoot) open() (fd int, err error) {
+	if r.root.Root == nil {
+		return unix.Open(r.path, dirFlags, 0)
+	}
+	conn, err := r.root.dir.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	if conn.Control(func(root uintptr) { fd, err = unix.Openat(int(root), ".", dirFlags, 0) }) != nil {
+		return -1, fs.ErrClosed
+	}
+	return fd, err
 }
 
 // at calls f with a path to what has a name, by its directory, which is held open and in which the
@@ -280,7 +252,7 @@ func (r *asRoot) at(name string, want uint32, f func(path string) error) error {
 	err = f(in(fd, name))
 	var p *fs.PathError
 	if errors.As(err, &p) {
-		return &fs.PathError{Op: p.Op, Path: name, Err: p.Err}
+		return &fs.PathError{Op: p.Op, Path: filepath.Join(r.path, name), Err: p.Err}
 	}
 	return err
 }
