@@ -32,7 +32,7 @@ func create(dir string, at *place, m *proto.Manifest, files *Files) (*Disk, erro
 	if err := at.checkFree(m); err != nil {
 		return nil, err
 	}
-	d := newDisk(m, files)
+	d := opening{Disk: newDisk(m, files)}
 	if err := d.createJournal(dir, journalFile, false); err != nil {
 		return nil, err
 	}
@@ -51,14 +51,14 @@ func create(dir string, at *place, m *proto.Manifest, files *Files) (*Disk, erro
 		return nil, errors.Join(err, d.Close())
 	}
 	if isSingle(m) && d.tree.layout.files() > 0 {
-		if err := (writer{d}).prepare(0); err != nil {
+		if err := (writer{d.Disk}).prepare(0); err != nil {
 			return nil, errors.Join(cannotCreate(at.path, err), d.Close())
 		}
 	}
-	if err := (writer{d}).commitHoles(); err != nil {
+	if err := (writer{d.Disk}).commitHoles(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return d, nil
+	return d.Disk, nil
 }
 
 // Adopt is [Create] for a destination that may already have parts of the content. All
@@ -138,7 +138,7 @@ func newDisk(m *proto.Manifest, files *Files) *Disk {
 }
 
 // createJournal creates a journal with that name.
-func (d *Disk) createJournal(dir, name string, seed bool) error {
+func (d opening) createJournal(dir, name string, seed bool) error {
 	id, err := d.m.Digest()
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (d *Disk) createJournal(dir, name string, seed bool) error {
 }
 
 // openJournal opens the journal.
-func (d *Disk) openJournal(dir string) error {
+func (d opening) openJournal(dir string) error {
 	id, err := d.m.Digest()
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (d *Disk) openJournal(dir string) error {
 }
 
 // shape describes the content to the journal.
-func (d *Disk) shape() journal.Shape {
+func (d opening) shape() journal.Shape {
 	l := &d.tree.layout
 	return journal.Shape{
 		Pieces: d.m.Pieces(), Entries: len(d.m.Entries), Files: l.entries,
@@ -177,7 +177,7 @@ const (
 )
 
 // abandon removes the journal of a store that could not be started, and returns why.
-func (d *Disk) abandon(err error) error {
+func (d opening) abandon(err error) error {
 	// The next try replaces a journal that cannot be removed.
 	_ = d.journal.Remove()
 	return err

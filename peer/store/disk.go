@@ -274,7 +274,12 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 }
 
 // setDirty records that the next flush has to cover a piece.
-func (d *Disk) setDirty(piece int) { d.files.setDirty(d.tree.layout.pieceFiles(d.m, piece)) }
+func (d *Disk) setDirty(piece int) {
+	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	for file := first; file < after; file++ {
+		d.files.update(file, func(f *fileRecord) { f.dirty = true })
+	}
+}
 
 // Forget implements [Store]. If a file of the piece is missing, all pieces of that file
 // are missing until it is created again, but the journal keeps them: a file system may not be

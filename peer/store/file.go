@@ -90,27 +90,9 @@ func (t *table) update(i int, change func(f *fileRecord)) fileRecord {
 
 // happened applies an event to the files from first to before after.
 func (t *table) happened(first, after int, e fileEvent) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for i := first; i < after; i++ {
-		t.files[i].state = t.files[i].state.next(e)
+		t.update(i, func(f *fileRecord) { f.state = f.state.next(e) })
 	}
-}
-
-// setDirty records that the next flush has to cover the files from first to before after.
-func (t *table) setDirty(first, after int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := first; i < after; i++ {
-		t.files[i].dirty = true
-	}
-}
-
-// wrote records that a file was written to.
-func (t *table) wrote(i int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.files[i].written, t.files[i].Changed = true, 0
 }
 
 // all returns the files that some holds for. It may change them.

@@ -62,11 +62,6 @@ func (d flusher) run(covers uint32) {
 	}
 }
 
-// flushError reports that bytes may not have reached the disk.
-type flushError struct{ error }
-
-func (e flushError) Unwrap() error { return e.error }
-
 // fail records that a flush has failed. All pieces are unverified that are not known
 // to be on the disk: the kernel reports a failure once, and may drop the bytes. The
 // page cache may differ from the disk then.
@@ -214,7 +209,7 @@ func (d flusher) syncFile(file int) error {
 		return nil
 	}
 	if err != nil {
-		return flushError{err}
+		return err
 	}
 	defer d.tree.files.release(h)
 	return syncFile(h.f)
@@ -239,23 +234,6 @@ func removed(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed)
 }
 
-// syncEmpty flushes a file without bytes.
-func (t *tree) syncEmpty(name string) error {
-	var f vfs.File
-	err := t.permit(name, func() (err error) {
-		f, _, err = t.openRegular(name, os.O_RDONLY)
-		return err
-	})
-	if removed(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return syncFile(f)
-}
-
 // syncNames flushes the directories in which files were created since the last flush.
 func (t *tree) syncNames() error {
 	t.names.mu.Lock()
@@ -273,14 +251,29 @@ func (t *tree) syncNames() error {
 	return t.syncParent()
 }
 
+// syncEmpty flushes a file without bytes.
+func (t *tree) syncEmpty(name string) error {
+	var f vfs.File
+	err := t.permit(name, func() (err error) {
+		f, _, err = t.openRegular(name, os.O_RDONLY)
+		return err
+	})
+	return t.syncOpen(name, f, err)
+}
+
 // syncDir flushes the names in a directory.
 func (t *tree) syncDir(name string) error {
 	f, err := t.openDir(name)
+	return t.syncOpen(name, f, err)
+}
+
+// syncOpen flushes what was opened by a name, and closes it. It leaves what was removed or replaced.
+func (t *tree) syncOpen(name string, f vfs.File, err error) error {
 	if err != nil && notThere(err) {
-		return nil // it was removed or replaced
+		return nil
 	}
 	if err != nil {
-		return flushError{t.withPath(name, err)}
+		return t.withPath(name, err)
 	}
 	defer f.Close()
 	return syncFile(f)
@@ -311,17 +304,13 @@ func (t *tree) syncAll() (bool, error) {
 	t.names.mu.Lock()
 	top := t.names.top
 	t.names.mu.Unlock()
-	done, err := top.SyncFS()
-	if err != nil {
-		err = flushError{err}
-	}
-	return done, err
+	return top.SyncFS()
 }
 
 // syncFile flushes a file or directory. Not all file systems can flush a directory.
 func syncFile(f vfs.File) error {
 	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return flushError{err}
+		return err
 	}
 	return nil
 }

@@ -45,18 +45,10 @@ func (e *ClosedError) Error() string {
 // Unwrap returns the cause.
 func (e *ClosedError) Unwrap() error { return fs.ErrPermission }
 
-// list lists the file or directory at path, which is not a symbolic link.
-func list(ctx context.Context, path string, opt *ScanOptions) (*listing, error) {
-	return newWalker(ctx, path, opt).walk()
-}
-
-// again lists the same content. It leaves out what l does, without a look.
-func (l *listing) again(ctx context.Context, opt *ScanOptions) (*listing, error) {
-	w := newWalker(ctx, l.root, opt)
-	w.leave = make(map[string]bool)
-	for _, path := range l.closed {
-		w.leave[path] = true
-	}
+// list lists the file or directory at path, which is not a symbolic link. The listing is made again if closed is not nil: it
+// leaves out these paths without a look.
+func list(ctx context.Context, path string, opt *ScanOptions, closed map[string]bool) (*listing, error) {
+	w := walker{ctx: ctx, opt: opt, listing: listing{root: path}, leave: closed, taken: make(map[vfs.ID]string)}
 	return w.walk()
 }
 
@@ -77,7 +69,11 @@ func (l *listing) skip(f func(path string)) error {
 
 // check lists the content again, and returns a [*ChangedError] about what differs.
 func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
-	now, err := l.again(ctx, opt)
+	closed := make(map[string]bool)
+	for _, path := range l.closed {
+		closed[path] = true
+	}
+	now, err := list(ctx, l.root, opt, closed)
 	if err != nil {
 		return asRemoved(err)
 	}
@@ -142,10 +138,6 @@ type walker struct {
 	listing
 	leave map[string]bool   // what an earlier walk left out; nil in the first
 	taken map[vfs.ID]string // with FollowLinks: path in the content of each file and directory outside
-}
-
-func newWalker(ctx context.Context, path string, opt *ScanOptions) *walker {
-	return &walker{ctx: ctx, opt: opt, listing: listing{root: path}, taken: make(map[vfs.ID]string)}
 }
 
 // part is a directory that a walk lists with everything below it: the content's own, or one outside.

@@ -112,7 +112,7 @@ func (d opening) hasPieces(boot journal.BootID) bool {
 }
 
 // openTree opens the files of a store that has its journal. If it fails, it closes that.
-func (d *Disk) openTree(at *place) error {
+func (d opening) openTree(at *place) error {
 	d.tree.temp = tempPrefix(d.journal.Manifest())
 	d.tree.opt.ours, d.tree.opt.fail = !d.journal.Seed(), d.fail
 	if err := d.tree.open(at); err != nil {
@@ -128,7 +128,7 @@ func (d *Disk) openTree(at *place) error {
 }
 
 // recordRoot records the content's directory.
-func (d *Disk) recordRoot(made bool) error {
+func (d opening) recordRoot(made bool) error {
 	info, err := d.tree.lstat(".")
 	if err != nil {
 		return d.tree.withPath(".", err)

@@ -50,10 +50,7 @@ func (d *Disk) Finish() error {
 		}
 	}
 	if err := (flusher{d}).syncEntries(); err != nil {
-		var lost flushError
-		if errors.As(err, &lost) {
-			d.fail(err)
-		}
+		d.fail(err)
 		return err
 	}
 	if err := p.recordFinal(); err != nil {
@@ -464,7 +461,7 @@ func (t *tree) hasMetadata(info fs.FileInfo, e *proto.Entry) bool {
 }
 
 // setMetadata gives an open file or directory, of which info is, its time, if the manifest has
-// one, and its mode.
+// one, and its mode. The time is set by name: only an owner may, see [vfs.As].
 func (t *tree) setMetadata(f vfs.File, info fs.FileInfo, name string, e *proto.Entry) error {
 	if e.MTime != proto.NoMTime {
 		if err := t.root.Chtimes(name, time.Time{}, time.Unix(0, e.MTime)); err != nil {

@@ -62,7 +62,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if at == nil {
 		return nil, err
 	}
-	d := newDisk(m, NewFilesOn(fsys, 1))
+	d := opening{Disk: newDisk(m, NewFilesOn(fsys, 1))}
 	err = d.openJournal(dir)
 	if errors.Is(err, journal.ErrNone) {
 		return []Left{{at.path, leftFound}}, nil
@@ -81,7 +81,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 		return nil, err
 	}
 	defer d.tree.root.Close()
-	r := remover{Disk: d, at: at, kept: make(map[string]bool)}
+	r := remover{Disk: d.Disk, at: at, kept: make(map[string]bool)}
 	if err := r.removeAll(); err != nil {
 		return r.left, err
 	}

@@ -73,7 +73,7 @@ func scan(ctx context.Context, root string, opt ScanOptions, both bool) (m *prot
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := list(ctx, path, &opt)
+	l, err := list(ctx, path, &opt, nil)
 	if err == nil {
 		err = l.skip(opt.SkipUnreadable)
 	}

@@ -49,7 +49,7 @@ func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
 	}
 	defer d.tree.files.release(h)
 	n, err := writeInParts(h.f, p, offset)
-	d.files.wrote(file)
+	d.files.update(file, func(f *fileRecord) { f.written, f.Changed = true, 0 })
 	if err != nil && fills {
 		d.files.happened(file, file+1, writeFailed)
 	}
