@@ -137,7 +137,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 	cfg := swarm.Config{
 		Cluster:    n.cfg.Cluster,
 		UploadOnly: rec.Seed,
-		Damaged:    func([]int) { r.reopen() },
+		Damaged:    r.reopen,
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
 		Link:       rec.Link,
 		Plan:       plan,

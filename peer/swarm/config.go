@@ -52,7 +52,7 @@ type Config struct {
 	// stored pieces were found to be damaged. Unless UploadOnly is set, they are fetched again and
 	// Finished is called again. Run waits for both.
 	Finished func(*Swarm)
-	Damaged  func(pieces []int)
+	Damaged  func()
 	// Lost are pieces that were found to be damaged before the start. Unreadable are unverified
 	// pieces that could not be read because of Why: they are neither offered nor fetched until
 	// they can be read. Both must be empty if the transfer is coded.

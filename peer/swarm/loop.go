@@ -84,9 +84,7 @@ func (s *Swarm) step(ev mob.Event) {
 			s.wg.Go(func() { s.workers.Queue(s.ctx, &payload.Block{Lane: uint32(a.Piece)}) })
 		case mob.Finished:
 			s.AnnounceSoon()
-			if s.cfg.Finished != nil {
-				s.wg.Go(func() { s.cfg.Finished(s) })
-			}
+			s.wg.Go(func() { s.cfg.Finished(s) })
 		}
 	}
 }

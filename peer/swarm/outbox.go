@@ -6,16 +6,28 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// token wakes a goroutine that receives from it. The channel holds at most one value.
+type token chan struct{}
+
+func newToken() token { return make(token, 1) }
+
+func (t token) put() {
+	select {
+	case t <- struct{}{}:
+	default:
+	}
+}
+
 // outbox queues messages for a peer, in order. Safe for concurrent use. It takes no more memory
 // than the messages: a node may have many sessions.
 type outbox struct {
-	more chan struct{} // holds a token if there are some
+	more token // there are some
 
 	mu    sync.Mutex
 	queue []proto.Message
 }
 
-func newOutbox() outbox { return outbox{more: make(chan struct{}, 1)} }
+func newOutbox() outbox { return outbox{more: newToken()} }
 
 // add appends a message. It reports false if [sendQueue] are queued.
 func (o *outbox) add(m proto.Message) bool {
@@ -25,10 +37,7 @@ func (o *outbox) add(m proto.Message) bool {
 		return false
 	}
 	o.queue = append(o.queue, m)
-	select {
-	case o.more <- struct{}{}:
-	default:
-	}
+	o.more.put()
 	return true
 }
 

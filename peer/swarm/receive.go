@@ -163,9 +163,6 @@ func (s *Swarm) IsMember(id proto.PeerID) bool {
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {
 	s.counts.note(ev)
-	if _, ok := ev.(mob.Stored); ok {
-		s.checks.stored(s.st.Has)
-	}
 	s.post(func() {
 		if c, _ := from.(*session); c == nil || s.session(c.ID()) == c { // else it was replaced or has ended
 			s.step(ev)

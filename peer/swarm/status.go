@@ -132,11 +132,11 @@ func (s *Swarm) Status() Status {
 		Polluters: s.polluterNames(),
 	}
 	st.PiecesHave, st.Have = s.Stored()
-	damaged := s.damagedPieces()
+	damaged, unreadable, why := s.OutOfService()
 	st.Damaged = int64(len(damaged))
 	st.DamagedFiles, _ = s.m.FilesOf(damaged, maxFiles)
-	if n, why := s.Unreadable(); n > 0 {
-		st.Impaired = fmt.Sprintf("%s cannot be read at present: %v", count(n, "piece"), why)
+	if unreadable > 0 {
+		st.Impaired = fmt.Sprintf("%s cannot be read at present: %v", count(unreadable, "piece"), why)
 	} else if st.Damaged > 0 && s.cfg.UploadOnly {
 		st.Impaired = fmt.Sprintf("%s of %s changed on disk: put the files back as they were",
 			count(int(st.Damaged), "piece"), list(st.DamagedFiles))
@@ -217,6 +217,9 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 	}
 	return pieces, bytes
 }
+
+// maxFiles bounds the names of files in a status.
+const maxFiles = 100
 
 // numbers lists the numbers in ranges.
 func numbers(ranges []proto.Range) (list []int) {

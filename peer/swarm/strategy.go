@@ -28,7 +28,7 @@ func (s *Swarm) prepare() (err error) {
 	switch {
 	case !s.coding.Coded():
 		s.codec = payload.NewPlain(cfg)
-		s.strategy = mob.New(s.stateConfig(), s.stored())
+		s.strategy = mob.New(s.stateConfig(), s.offered())
 	case s.coding.Strategy.Gossip():
 		codec := coded.NewPermutation(cfg, s.coding)
 		blocks, have := codec.Generations()
@@ -80,10 +80,10 @@ func (s *Swarm) stateConfig() mob.Config {
 	}
 }
 
-// stored lists the verified pieces, and those that cannot be read: the strategy must not fetch them.
-func (s *Swarm) stored() (have []proto.Range) {
+// offered lists the verified pieces, and those that cannot be read: the strategy must not fetch them.
+func (s *Swarm) offered() (have []proto.Range) {
 	for i := range s.m.Pieces() {
-		if s.st.Has(i) || s.checks.unreadable[i] {
+		if s.st.Has(i) || s.unreadable[i] {
 			have = append(have, proto.Range{First: uint32(i), Count: 1})
 		}
 	}

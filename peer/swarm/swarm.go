@@ -39,9 +39,8 @@ type Swarm struct {
 	meter       linkMeter
 	counts      counts
 	inbox       chan func()
-	progress    chan struct{} // holds a token if the next announce is due now
+	progress    token // the next announce is due now
 	status      atomic.Pointer[snapshot]
-	checks      *checks
 	workers     payload.Workers
 	wg          sync.WaitGroup
 	exclusions  exclusions
@@ -53,6 +52,7 @@ type Swarm struct {
 		sessions     map[proto.PeerID]*session
 	}
 
+	*checker
 	loopState
 }
 
@@ -88,8 +88,8 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		st:       cfg.Store,
 		log:      cfg.Log,
 		inbox:    make(chan func(), inboxSize),
-		progress: make(chan struct{}, 1),
-		checks:   newChecks(&cfg),
+		progress: newToken(),
+		checker:  newChecker(&cfg),
 		workers:  payload.NewWorkers(),
 		sources:  sources{own: cfg.Cluster},
 		loopState: loopState{
@@ -103,11 +103,6 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	s.connections.sessions = map[proto.PeerID]*session{}
 	s.addrs.joined = func(id proto.PeerID) bool { return s.session(id) != nil }
 	s.addrs.dropped = func(id proto.PeerID) { s.byTracker.Delete(id) }
-	for i := 0; cfg.UploadOnly && !cfg.Verifier.Growing() && i < s.m.Pieces(); i++ {
-		if !s.st.Has(i) && !s.checks.unreadable[i] {
-			s.checks.damaged[i] = true
-		}
-	}
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
@@ -121,6 +116,19 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		s.cfg.Faults.DirectRetry = directRetry
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
+	k := s.checker
+	k.ctx, k.codec, k.post = s.ctx, s.codec, s.Post
+	k.lost = func(pieces int) {
+		s.counts.damaged.Add(int64(pieces))
+		cfg.Damaged()
+		s.AnnounceSoon()
+	}
+	k.restored = func() {
+		s.AnnounceSoon()
+		if len(cfg.Unreadable) > 0 && s.complete() { // for the strategy the pieces were stored from the start
+			s.wg.Go(func() { cfg.Finished(s) })
+		}
+	}
 	return s, nil
 }
 
@@ -130,7 +138,7 @@ func (s *Swarm) Run(members []proto.Member) error {
 	var announcer sync.WaitGroup
 	announcer.Go(func() { s.announce(members) })
 	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, s.self)) })
-	s.wg.Go(s.check)
+	s.wg.Go(s.checker.run)
 	for i := range s.workers {
 		s.wg.Go(func() { s.verifyInWorker(i) })
 	}
@@ -171,12 +179,7 @@ func (s *Swarm) sessionCount() int {
 }
 
 // AnnounceSoon announces to the trackers without waiting for the next interval.
-func (s *Swarm) AnnounceSoon() {
-	select {
-	case s.progress <- struct{}{}:
-	default:
-	}
-}
+func (s *Swarm) AnnounceSoon() { s.progress.put() }
 
 // complete reports whether every piece is stored. It is false while the content grows.
 func (s *Swarm) complete() bool { return s.st.Count() == s.m.Pieces() && !s.cfg.Verifier.Growing() }

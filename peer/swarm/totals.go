@@ -63,6 +63,7 @@ type countingStore struct {
 func (c countingStore) Commit(piece int) error {
 	err := c.Store.Commit(piece)
 	if err == nil {
+		c.swarm.stored(piece)
 		c.swarm.counts.verified.Add(1)
 		c.swarm.counts.verifiedBytes.Add(int64(c.swarm.cfg.Verifier.PieceSize(piece)))
 	}
@@ -119,17 +120,4 @@ func (s *Swarm) AddClusters(clusters map[string]ClusterStatus) {
 		c.RTT, c.Queue = max(c.RTT, p.RTT), max(c.Queue, p.Queue)
 		clusters[name] = c
 	}
-}
-
-// OutOfService returns how many pieces are damaged, and how many cannot be read at present.
-func (s *Swarm) OutOfService() (damaged, unreadable int) {
-	k := s.checks
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for piece := range k.damaged {
-		if !s.st.Has(piece) {
-			damaged++
-		}
-	}
-	return damaged, len(k.unreadable)
 }
