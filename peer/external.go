@@ -14,8 +14,6 @@ type (
 	ExternalPeerInfo = swarm.ExternalPeerInfo
 	// Attachment attaches an external peer to a swarm, see [Transfer.Attach].
 	Attachment = swarm.Attachment
-	// Buffer holds the payload of a block.
-	Buffer = swarm.Buffer
 )
 
 var errNoSwarm = errors.New("the transfer takes part in no swarm now")

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -15,24 +16,29 @@ import (
 // RevokedFile is the file in a data directory with the lists of revoked members.
 const RevokedFile = "revoked"
 
-// join makes the node a member of its network, if it has one.
-func (n *Node) join(key crypto.PrivKey) error {
-	if n.cfg.Network == nil {
-		return nil
-	}
-	cfg := *n.cfg.Network
+// NewMembership makes the node or tracker with a key a member of a network. It keeps the lists of revoked
+// members in its data directory.
+func NewMembership(cfg membership.Config, key crypto.PrivKey, dir string, log *slog.Logger) (*transport.Membership, error) {
 	var err error
 	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
-		return err
+		return nil, err
 	}
-	cfg.Cluster = n.cfg.Cluster
-	cfg.ListFile, cfg.WriteFile = filepath.Join(n.cfg.Data, RevokedFile), datadir.WriteFile
+	cfg.ListFile, cfg.WriteFile = filepath.Join(dir, RevokedFile), datadir.WriteFile
 	m, err := membership.New(cfg)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	n.member = &transport.Membership{Member: m, Log: n.log}
-	return nil
+	return &transport.Membership{Member: m, Log: log}, nil
+}
+
+// join makes the node a member of its network, if it has one.
+func (n *Node) join(key crypto.PrivKey) (err error) {
+	if n.cfg.Network != nil {
+		cfg := *n.cfg.Network
+		cfg.Cluster = n.cfg.Cluster
+		n.member, err = NewMembership(cfg, key, n.cfg.Data, n.log)
+	}
+	return err
 }
 
 // Membership returns the node's part in its network, nil if it has none.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -119,7 +120,7 @@ func (c *client) Receive(m proto.Message) {
 	case *proto.Ping:
 		go c.attachment.Send(&proto.Pong{Nonce: m.Nonce})
 	case *proto.Request:
-		b := c.attachment.Buffer(int(m.Length))
+		b := payload.GetBuffer(int(m.Length))
 		copy(b.B, c.content[c.m.PieceOffset(int(m.Piece))+int64(m.Begin):])
 		go c.attachment.Store(m.Span, b)
 	}

@@ -2,15 +2,12 @@ package network
 
 import (
 	"log/slog"
-	"path/filepath"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/transport"
 )
 
@@ -24,19 +21,10 @@ func trackerMembership(
 	if cfg == nil {
 		return nil, nil
 	}
-	var err error
-	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
-		return nil, err
-	}
 	if cfg.Grant == nil {
 		cfg.Cluster = trackerCluster
 	}
-	cfg.ListFile, cfg.WriteFile = filepath.Join(dir, peer.RevokedFile), datadir.WriteFile
-	m, err := membership.New(*cfg)
-	if err != nil {
-		return nil, err
-	}
-	return &transport.Membership{Member: m, Log: log}, nil
+	return peer.NewMembership(*cfg, key, dir, log)
 }
 
 // reloadMembership reads the certificate and the list of a tracker again.

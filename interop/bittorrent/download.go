@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -26,8 +26,8 @@ type download struct {
 // block is a requested span. Its chunks are numbered from its begin.
 type block struct {
 	span      proto.Span
-	buf       *peer.Buffer // nil until the first chunk arrives
-	requested uint32       // chunks, as bits
+	buf       *payload.Buffer // nil until the first chunk arrives
+	requested uint32          // chunks, as bits
 	received  uint32
 	reading   bool // the reader reads a chunk into buf
 	dropped   bool // if reading, the reader releases buf
@@ -138,8 +138,8 @@ func (d *download) replyTime() time.Duration {
 // dropped is a block that was dropped before it was complete.
 type dropped struct {
 	span  proto.Span
-	buf   *peer.Buffer // nil if there is none, or the reader releases it
-	bytes int          // received
+	buf   *payload.Buffer // nil if there is none, or the reader releases it
+	bytes int             // received
 }
 
 // cancel drops the block of a span, if any, and calls send for each of its chunks in

@@ -272,7 +272,7 @@ func (c *peerConn) discard(spans []dropped) {
 			c.attachment.Wasted(d.bytes)
 		}
 		if d.buf != nil {
-			c.attachment.Release(d.buf)
+			d.buf.Release()
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -194,7 +195,7 @@ func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
 		return c.skipChunk(r, int(s.Length))
 	}
 	if block.buf == nil {
-		block.buf = c.attachment.Buffer(int(block.span.Length))
+		block.buf = payload.GetBuffer(int(block.span.Length))
 	}
 	from := s.Begin - block.span.Begin
 	_, err := io.ReadFull(r, block.buf.B[from:from+s.Length])
@@ -202,7 +203,7 @@ func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
 	switch {
 	case dropped:
 		c.attachment.Wasted(int(s.Length))
-		c.attachment.Release(block.buf)
+		block.buf.Release()
 	case err != nil:
 	case complete:
 		c.attachment.Store(block.span, block.buf)

@@ -7,6 +7,7 @@ import (
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
 	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -34,8 +35,8 @@ func (c *peerConn) serveLoop() {
 
 // serveBatch serves a request, and as many of the next ones as fit a batch.
 func (c *peerConn) serveBatch(s proto.Span, limits limit.Chain) error {
-	buf := c.attachment.Buffer(batchSize)
-	defer c.attachment.Release(buf)
+	buf := payload.GetBuffer(batchSize)
+	defer buf.Release()
 	b, payload, ok := buf.B[:0], 0, true
 	most := limits.Chunk(batchSize - chunk)
 	for ok {

@@ -20,8 +20,8 @@ type assembler struct {
 	v  *store.Verifier
 	st store.Store
 
-	padded []bool // whether each piece has padding; nil if none has
-	split  []bool // whether each piece has parts of several files; nil if none has
+	padded []bool // whether each piece has padding; empty for growing content
+	split  []bool // whether each piece has parts of several files; empty for growing content
 
 	mu       sync.Mutex
 	open     map[uint32]*assembly
@@ -54,9 +54,11 @@ const (
 // newAssembler returns an assembler of the pieces that v verifies. It writes them to st.
 func newAssembler(v *store.Verifier, st store.Store) *assembler {
 	m := v.Manifest()
-	return &assembler{
-		m: m, v: v, st: st, padded: paddedPieces(m), split: splitPieces(m), open: map[uint32]*assembly{},
+	a := &assembler{m: m, v: v, st: st, open: map[uint32]*assembly{}}
+	if !v.Growing() {
+		a.padded, a.split = pieceKinds(m)
 	}
+	return a
 }
 
 // reserve returns the new parts of a block, for write. There are none if the block is a

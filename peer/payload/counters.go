@@ -27,14 +27,14 @@ type Traffic struct {
 }
 
 // Add adds other payload.
-func (t *Traffic) Add(u *Traffic) {
-	t.WANIn += u.WANIn
-	t.LANIn += u.LANIn
-	t.WANOut += u.WANOut
-	t.LANOut += u.LANOut
+func (t *Traffic) Add(u *Traffic) { t.Combine(u, func(a, b int64) int64 { return a + b }) }
+
+// Combine replaces each number of t by f of it and the number in u.
+func (t *Traffic) Combine(u *Traffic, f func(t, u int64) int64) {
+	t.WANIn, t.WANOut = f(t.WANIn, u.WANIn), f(t.WANOut, u.WANOut)
+	t.LANIn, t.LANOut = f(t.LANIn, u.LANIn), f(t.LANOut, u.LANOut)
 	for i, n := range u.Near {
-		t.Near[i].In += n.In
-		t.Near[i].Out += n.Out
+		t.Near[i].In, t.Near[i].Out = f(t.Near[i].In, n.In), f(t.Near[i].Out, n.Out)
 	}
 }
 

@@ -2,19 +2,21 @@ package payload
 
 import "github.com/mobgrid/mob/proto"
 
-// splitPieces reports for each piece whether it has parts of several files. It returns nil if
-// none has.
-func splitPieces(m *proto.Manifest) (split []bool) {
-	offset, total, length := int64(0), m.Length(), int64(m.PieceLength)
+// pieceKinds reports for each piece whether a part of it is padding, and whether it has parts of several
+// files.
+func pieceKinds(m *proto.Manifest) (padded, split []bool) {
+	padded, split = make([]bool, m.Pieces()), make([]bool, m.Pieces())
+	begin, total, length := int64(0), m.Length(), int64(m.PieceLength)
 	for i := range m.Entries {
-		offset += m.Entries[i].Size
-		if offset%length == 0 || offset == total {
-			continue
+		e := &m.Entries[i]
+		end := begin + e.Size
+		for piece := begin / length; e.Kind == proto.Pad && begin < end && piece*length < end; piece++ {
+			padded[piece] = true
 		}
-		if split == nil {
-			split = make([]bool, m.Pieces())
+		if end%length != 0 && end != total {
+			split[end/length] = true
 		}
-		split[offset/length] = true
+		begin = end
 	}
-	return split
+	return padded, split
 }

@@ -118,12 +118,16 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 // hello returns the node's Hello, with the content id that the peer knows.
 func (s *Swarm) hello(key []byte) *proto.Hello {
 	_, unreadable, _ := s.OutOfService()
+	features := s.coding.Features() | proto.FeatureDemand
+	if s.cfg.Plan != nil {
+		features |= proto.FeatureHosts
+	}
 	return &proto.Hello{
 		Swarm:    key,
 		Cluster:  s.cfg.Cluster,
 		Addrs:    s.cfg.Addrs(),
 		Seed:     s.complete() && unreadable == 0,
-		Features: s.coding.Features() | proto.FeatureDemand | s.planFeatures(),
+		Features: features,
 	}
 }
 

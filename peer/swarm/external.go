@@ -34,9 +34,6 @@ type ExternalPeerInfo struct {
 	LAN bool
 }
 
-// Buffer holds a block.
-type Buffer = payload.Buffer
-
 // Attachment attaches one external peer to a swarm. Its methods may be called from any
 // goroutine.
 type Attachment struct {
@@ -116,15 +113,9 @@ func (a *Attachment) Sent(n int) { a.swarm.traffic.Sent(a.session.shared, n) }
 // Wasted counts n bytes of payload from the peer that were not needed.
 func (a *Attachment) Wasted(n int) { a.session.duplicate(n) }
 
-// Buffer returns a buffer of n bytes, which [Attachment.Store] or [Attachment.Release] releases.
-func (a *Attachment) Buffer(n int) *Buffer { return payload.GetBuffer(n) }
-
-// Release releases a buffer.
-func (a *Attachment) Release(b *Buffer) { b.Release() }
-
 // Store stores a span that the swarm requested of the peer, and drops one whose request
-// was canceled. It blocks while verification is behind.
-func (a *Attachment) Store(sp proto.Span, b *Buffer) {
+// was canceled. It releases b, and blocks while verification is behind.
+func (a *Attachment) Store(sp proto.Span, b *payload.Buffer) {
 	requested, _, _ := a.session.pending.Take(sp)
 	if requested {
 		a.session.writeInReader(&payload.Block{From: a.session, Span: sp, Buf: b})

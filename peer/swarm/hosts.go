@@ -10,14 +10,6 @@ import (
 // to peers that follow a plan, and forwards the names that it knows. Names are hints: all pieces are
 // verified.
 
-// planFeatures returns the features of a node that follows a plan.
-func (s *Swarm) planFeatures() uint64 {
-	if s.cfg.Plan == nil {
-		return 0
-	}
-	return proto.FeatureHosts
-}
-
 // sendName sends the name of the node's host to a new peer.
 func (s *Swarm) sendName(c *session) {
 	if c.named {

@@ -26,8 +26,7 @@ type linkMeter struct {
 	open    meterWindow
 	windows []meterWindow // closed and not sent: at most as many as a message has
 
-	segments map[*transport.Conn]segments // of each socket, when they were counted last
-	counted  map[string]segments          // by cluster, not sent
+	counted map[string]segments // by cluster, not sent
 }
 
 // segments counts segments with payload on bulk sockets, and the retransmitted ones.
@@ -84,29 +83,15 @@ func (m *linkMeter) start(now time.Time, flows []proto.Flow) {
 	}
 }
 
-// count counts the segments of a socket to a cluster since it was counted last.
-func (m *linkMeter) count(c *transport.Conn, cluster string, now segments) {
+// count counts segments on a socket to a cluster.
+func (m *linkMeter) count(cluster string, n segments) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.segments == nil {
-		m.segments, m.counted = map[*transport.Conn]segments{}, map[string]segments{}
+	if m.counted == nil {
+		m.counted = map[string]segments{}
 	}
-	before, sum := m.segments[c], m.counted[cluster]
-	m.segments[c] = now
-	sum.sent += now.sent - before.sent
-	sum.lost += now.lost - before.lost
-	m.counted[cluster] = sum
-}
-
-// keep forgets the sockets that are not among the open ones.
-func (m *linkMeter) keep(open map[*transport.Conn]bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for c := range m.segments {
-		if !open[c] {
-			delete(m.segments, c)
-		}
-	}
+	sum := m.counted[cluster]
+	m.counted[cluster] = segments{sum.sent + n.sent, sum.lost + n.lost}
 }
 
 // take returns the measurements that were not sent, nil if there are none, and a function to call once they
@@ -189,30 +174,23 @@ func (s *Swarm) sampleLinks(now time.Time, st mob.Status) {
 // measured returns the measurements for the trackers, nil if there are none, and a function to call once a
 // tracker has them.
 func (s *Swarm) measured() (*proto.Measured, func()) {
-	s.connections.RLock()
-	open, rtt := map[*transport.Conn]bool{}, map[string]time.Duration{}
+	rtt := map[string]time.Duration{}
 	note := func(cluster string, d time.Duration) {
 		if known, ok := rtt[cluster]; d > 0 && (!ok || d < known) {
 			rtt[cluster] = d
 		}
 	}
+	s.connections.RLock()
 	for _, c := range s.connections.sessions {
-		n, ok := c.conn.(*nodePeer)
-		if !ok || c.node.Cluster == s.cfg.Cluster {
-			continue
-		}
-		for _, conn := range n.sockets() {
-			open[conn] = true
+		if n, ok := c.conn.(*nodePeer); ok && c.node.Cluster != s.cfg.Cluster {
 			cluster := s.sources.name(c.node.Cluster)
-			path := conn.Path()
-			note(cluster, path.MinRTT)
-			if path.Sent > 0 {
-				s.meter.count(conn, cluster, segments{path.Sent, path.Lost})
-			}
+			n.eachSocket(func(path transport.Path, added segments) {
+				note(cluster, path.MinRTT)
+				s.meter.count(cluster, added)
+			})
 		}
 	}
 	s.connections.RUnlock()
-	s.meter.keep(open)
 	if snap := s.status.Load(); snap != nil {
 		for i := range snap.strategy.Peers {
 			p := &snap.strategy.Peers[i]
@@ -222,14 +200,16 @@ func (s *Swarm) measured() (*proto.Measured, func()) {
 	return s.meter.take(time.Now(), s.cfg.Cluster, rtt)
 }
 
-// sockets returns the bulk sockets of a session.
-func (c *nodePeer) sockets() (out []*transport.Conn) {
+// eachSocket calls f for each bulk socket of a session, with the segments since the last call.
+func (c *nodePeer) eachSocket(f func(path transport.Path, added segments)) {
 	c.channels.Lock()
 	defer c.channels.Unlock()
-	for ch := range c.channels.open {
+	for ch, before := range c.channels.open {
 		if conn, ok := ch.(*transport.Conn); ok {
-			out = append(out, conn)
+			path := conn.Path()
+			now := segments{max(path.Sent, before.sent), max(path.Lost, before.lost)} // a closed socket has none
+			c.channels.open[ch] = now
+			f(path, segments{now.sent - before.sent, now.lost - before.lost})
 		}
 	}
-	return out
 }

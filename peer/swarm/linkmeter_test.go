@@ -71,23 +71,19 @@ func TestLinkMeter(t *testing.T) {
 	}
 }
 
-// TestLinkMeterCountsSegments checks that segments are counted once, and closed sockets forgotten.
+// TestLinkMeterCountsSegments checks that segments are counted once.
 func TestLinkMeterCountsSegments(t *testing.T) {
 	t.Parallel()
 	m := new(linkMeter)
-	m.count(nil, "A", segments{100, 1})
-	m.count(nil, "A", segments{250, 3})
+	m.count("A", segments{100, 1})
+	m.count("A", segments{150, 2})
 	got, told := m.take(time.Now(), "own", nil)
 	if l := got.Links[0]; l.Sent != 250 || l.Lost != 3 || l.Bytes != nil {
 		t.Errorf("%+v", l)
 	}
 	told()
-	m.count(nil, "A", segments{260, 3})
+	m.count("A", segments{10, 0})
 	if got, _ = m.take(time.Now(), "own", nil); got.Links[0].Sent != 10 || got.Links[0].Lost != 0 {
 		t.Errorf("%+v", got.Links[0])
-	}
-	m.keep(nil)
-	if len(m.segments) != 0 {
-		t.Error("a closed socket is remembered")
 	}
 }

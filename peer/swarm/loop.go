@@ -164,7 +164,9 @@ func (s *Swarm) forget(c *session) {
 		s.site.left(time.Now())
 	}
 	s.withdrawAll(c)
-	c.stopSharing()
+	if c.unshare != nil {
+		c.unshare()
+	}
 	s.unprotect(c)
 	if c.inbound() {
 		s.admission.inbound.Release(c.host)

@@ -45,7 +45,7 @@ type nodePeer struct {
 	channels struct {
 		sync.Mutex
 		closed bool
-		open   map[Channel]struct{}
+		open   map[Channel]segments // that eachSocket has counted
 		users  sync.WaitGroup
 	}
 }
@@ -63,7 +63,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		route:   s.routes.of(hello.Cluster),
 	}
 	c.ctx, c.cancel = context.WithCancel(s.ctx)
-	c.channels.open = map[Channel]struct{}{}
+	c.channels.open = map[Channel]segments{}
 	shared := proto.SharedParts(s.cfg.Cluster, hello.Cluster)
 	c.session = &session{
 		swarm:   s,
@@ -141,7 +141,7 @@ func (c *nodePeer) addChannel(ch Channel) bool {
 	if c.channels.closed || len(c.channels.open) >= maxChannels {
 		return false
 	}
-	c.channels.open[ch] = struct{}{}
+	c.channels.open[ch] = segments{}
 	c.channels.users.Add(1)
 	return true
 }

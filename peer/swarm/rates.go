@@ -6,12 +6,13 @@ import (
 	"github.com/mobgrid/mob/peer/payload"
 )
 
-// rates computes the mean rates of the last few seconds, from samples in a ring. It is
-// not safe for concurrent use.
-type rates struct {
-	at    [samples]time.Time
-	total [samples]payload.Traffic
-	n     int // samples so far
+// rates computes the mean rates of the last few seconds. It is not safe for concurrent use.
+type rates struct{ samples []sample } // oldest first
+
+// sample has the totals at a time.
+type sample struct {
+	at    time.Time
+	total payload.Traffic
 }
 
 const (
@@ -24,38 +25,20 @@ const (
 // sample stores the current totals, unless the last sample is younger than
 // sampleInterval. It reports whether it did.
 func (r *rates) sample(now time.Time, total payload.Traffic) bool {
-	if r.n > 0 && now.Sub(r.at[(r.n-1)%samples]) < sampleInterval {
+	n := len(r.samples)
+	if n > 0 && now.Sub(r.samples[n-1].at) < sampleInterval {
 		return false
 	}
-	r.at[r.n%samples], r.total[r.n%samples] = now, total
-	r.n++
+	r.samples = append(r.samples[max(n+1-samples, 0):], sample{now, total})
 	return true
 }
 
 // rate returns the mean rate since the oldest sample, in bytes per second.
 func (r *rates) rate(now time.Time, total payload.Traffic) payload.Traffic {
-	if r.n == 0 {
+	if len(r.samples) == 0 || now.Sub(r.samples[0].at) < minInterval {
 		return payload.Traffic{}
 	}
-	oldest := 0
-	if r.n > samples {
-		oldest = r.n % samples
-	}
-	dt := now.Sub(r.at[oldest])
-	if dt < minInterval {
-		return payload.Traffic{}
-	}
-	rate := func(from, to int64) int64 { return int64(float64(to-from) / dt.Seconds()) }
-	from := r.total[oldest]
-	t := payload.Traffic{
-		WANIn:  rate(from.WANIn, total.WANIn),
-		LANIn:  rate(from.LANIn, total.LANIn),
-		WANOut: rate(from.WANOut, total.WANOut),
-		LANOut: rate(from.LANOut, total.LANOut),
-	}
-	for i := range t.Near {
-		t.Near[i].In = rate(from.Near[i].In, total.Near[i].In)
-		t.Near[i].Out = rate(from.Near[i].Out, total.Near[i].Out)
-	}
-	return t
+	seconds := now.Sub(r.samples[0].at).Seconds()
+	total.Combine(&r.samples[0].total, func(to, from int64) int64 { return int64(float64(to-from) / seconds) })
+	return total
 }

@@ -104,11 +104,3 @@ func (s *Swarm) share(c *session) {
 		c.unshare = s.cfg.Sharing.Join(c.ID(), c.conn.send)
 	}
 }
-
-// stopSharing ends that with the session.
-func (c *session) stopSharing() {
-	if c.unshare != nil {
-		c.unshare()
-		c.unshare = nil
-	}
-}

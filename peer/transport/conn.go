@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -86,38 +85,9 @@ type Path struct {
 	Busy   time.Duration // with bytes to send or in flight
 }
 
-// Path returns the measurements of the path, the zero Path if there are none.
-func (c *Conn) Path() Path {
-	if raw := rawConn(c.raw); raw != nil {
-		return path(raw)
-	}
-	return Path{}
-}
-
-// SetCongestion sets the congestion control of the socket. It fails if the kernel does not have it or does
-// not allow it.
-func (c *Conn) SetCongestion(name string) error {
-	if raw := rawConn(c.raw); raw != nil {
-		return setCongestion(raw, name)
-	}
-	return errors.ErrUnsupported
-}
-
-// SetUnsent bounds the bytes that the kernel accepts and cannot send yet.
-func (c *Conn) SetUnsent(bytes int) {
-	if raw := rawConn(c.raw); raw != nil {
-		limitUnsent(raw, bytes)
-	}
-}
-
 // RTT returns the shortest round-trip time that the kernel has measured on a connection, 0 if it is
 // unknown.
-func RTT(c net.Conn) time.Duration {
-	if raw := rawConn(c); raw != nil {
-		return path(raw).MinRTT
-	}
-	return 0
-}
+func RTT(c net.Conn) time.Duration { return pathOf(c).MinRTT }
 
 // maxUnsent bounds the bytes that the kernel holds and cannot send yet. A block among
 // them can no longer be canceled. Bytes that are written just before they are sent are

@@ -2,17 +2,31 @@ package transport
 
 import (
 	"errors"
-	"syscall"
+	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-func path(raw syscall.RawConn) (p Path) {
-	_ = raw.Control(func(fd uintptr) {
-		info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+// control calls f with the descriptor of a socket. It fails if a connection is not a socket.
+func control(c net.Conn, f func(fd int) error) error {
+	raw := rawConn(c)
+	if raw == nil {
+		return errors.ErrUnsupported
+	}
+	var failed error
+	err := raw.Control(func(fd uintptr) { failed = f(int(fd)) })
+	return errors.Join(err, failed)
+}
+
+// Path returns the measurements of the path, the zero Path if there are none.
+func (c *Conn) Path() Path { return pathOf(c.raw) }
+
+func pathOf(c net.Conn) (p Path) {
+	_ = control(c, func(fd int) error {
+		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 		if err != nil {
-			return
+			return err
 		}
 		if info.Min_rtt != ^uint32(0) {
 			p.MinRTT = time.Duration(info.Min_rtt) * time.Microsecond
@@ -22,22 +36,22 @@ func path(raw syscall.RawConn) (p Path) {
 		p.Lost = min(uint64(info.Total_retrans), p.Sent)
 		p.Acked = info.Bytes_acked
 		p.Busy = time.Duration(info.Busy_time) * time.Microsecond
+		return nil
 	})
 	return p
 }
 
-func setCongestion(raw syscall.RawConn, name string) error {
-	var failed error
-	err := raw.Control(func(fd uintptr) {
-		failed = unix.SetsockoptString(int(fd), unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
+// SetCongestion sets the congestion control of the socket. It fails if the kernel does not have it or does
+// not allow it.
+func (c *Conn) SetCongestion(name string) error {
+	return control(c.raw, func(fd int) error {
+		return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
 	})
-	return errors.Join(err, failed)
 }
 
-// limitUnsent makes writes block while the kernel holds that many bytes which the
-// peer's window or the path has no room for.
-func limitUnsent(raw syscall.RawConn, bytes int) {
-	_ = raw.Control(func(fd uintptr) {
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
+// SetUnsent bounds the bytes that the kernel accepts and cannot send yet.
+func (c *Conn) SetUnsent(bytes int) {
+	_ = control(c.raw, func(fd int) error {
+		return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, bytes)
 	})
 }

@@ -4,11 +4,16 @@ package transport
 
 import (
 	"errors"
-	"syscall"
+	"net"
 )
 
-func path(syscall.RawConn) Path { return Path{} }
+// Path returns the zero Path: this system does not report measurements.
+func (*Conn) Path() Path { return Path{} }
 
-func setCongestion(syscall.RawConn, string) error { return errors.ErrUnsupported }
+func pathOf(net.Conn) Path { return Path{} }
 
-func limitUnsent(syscall.RawConn, int) {}
+// SetCongestion fails on this system.
+func (*Conn) SetCongestion(string) error { return errors.ErrUnsupported }
+
+// SetUnsent does nothing on this system.
+func (*Conn) SetUnsent(int) {}
