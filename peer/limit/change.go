@@ -67,14 +67,6 @@ func (c Change) Apply(l Limits) Limits {
 	return l
 }
 
-// names reports which limits change.
-func (c Change) names() (is [len(Names)]bool) {
-	for i, r := range c.rates() {
-		is[i] = *r != nil
-	}
-	return is
-}
-
 // rates lists the rates in the order of Names.
 func (c *Change) rates() [len(Names)]**Rate {
 	return [...]**Rate{&c.WANDown, &c.WANUp, &c.LANUp, &c.ClusterWANDown}

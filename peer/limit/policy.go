@@ -2,6 +2,7 @@ package limit
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -30,9 +31,7 @@ func NewPolicy(base Limits, s Schedule) *Policy {
 func (p *Policy) Configure(base Limits, s Schedule) (changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	changed = base != p.base || !slices.EqualFunc(s, p.schedule, func(a, b Entry) bool {
-		return a.text == b.text && a.limits.Apply(Limits{}) == b.limits.Apply(Limits{}) && a.limits.names() == b.limits.names()
-	})
+	changed = base != p.base || !slices.EqualFunc(s, p.schedule, func(a, b Entry) bool { return reflect.DeepEqual(a, b) })
 	p.base, p.schedule = base, s
 	p.wake()
 	return changed

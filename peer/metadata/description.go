@@ -11,6 +11,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
 )
@@ -56,6 +57,7 @@ func (e *writeError) Unwrap() error { return e.Err }
 const (
 	ManifestFile = "manifest"
 	TorrentFile  = "torrent"
+	PlanFile     = "plan"
 )
 
 // A Description contains the manifest, the info dictionary and the plan of the content. Its methods may
@@ -69,18 +71,21 @@ type Description struct {
 
 	known chan struct{} // closed once manifest is set
 
-	mu       sync.Mutex
-	manifest *proto.Manifest
-	encoded  []byte // the manifest with SHA-256
-	info     []byte
-	planned  planned
+	planID cid.Cid // undefined if there is no plan
+
+	mu        sync.Mutex
+	manifest  *proto.Manifest
+	plan      *plan.Plan
+	documents map[string][]byte // by file: the manifest with SHA-256, the info dictionary, the plan
 }
 
 // NewDescription returns an empty description. id is the CID of the manifest, or of the
 // info-hash for a plain torrent. hash is zero if the content is not offered to
 // BitTorrent clients. Files are kept in dir, or not at all if dir is empty.
 func NewDescription(dir string, id cid.Cid, hash proto.InfoHash, torrents Torrents) *Description {
-	return &Description{dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{})}
+	return &Description{
+		dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{}), documents: map[string][]byte{},
+	}
 }
 
 // NewGrowing returns the description of growing content. Its manifest has no hashes, and is not served.
@@ -106,7 +111,7 @@ func (d *Description) Load() error {
 	if d.Plain() {
 		err = errors.Join(err, d.load(ManifestFile, d.loadPublished))
 	}
-	if d.planned.id.Defined() {
+	if d.planID.Defined() {
 		err = errors.Join(err, d.load(PlanFile, d.SetPlan))
 	}
 	return err
@@ -136,7 +141,7 @@ func (d *Description) loadPublished(b []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(filepath.Join(d.dir, ManifestFile)))
 	}
-	d.setEncoded(b)
+	d.keep(ManifestFile, b)
 	return nil
 }
 
@@ -173,20 +178,30 @@ func (d *Description) Known() <-chan struct{} { return d.known }
 
 // Torrent returns the info dictionary, nil if it is not known yet.
 func (d *Description) Torrent() []byte {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.info
+	b, _ := d.document(TorrentFile)
+	return b
 }
 
 // EncodedManifest returns the encoded manifest with SHA-256. It fails with
 // [os.ErrNotExist] if that is not known yet.
-func (d *Description) EncodedManifest() ([]byte, error) {
+func (d *Description) EncodedManifest() ([]byte, error) { return d.document(ManifestFile) }
+
+// EncodedPlan returns the encoded plan. It fails with [os.ErrNotExist] if that is not known yet.
+func (d *Description) EncodedPlan() ([]byte, error) { return d.document(PlanFile) }
+
+func (d *Description) document(name string) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.encoded == nil {
-		return nil, os.ErrNotExist
+	if b := d.documents[name]; b != nil {
+		return b, nil
 	}
-	return d.encoded, nil
+	return nil, os.ErrNotExist
+}
+
+func (d *Description) keep(name string, b []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.documents[name] = b
 }
 
 // SetManifest checks an encoded manifest against the content id and keeps it. If writing
@@ -197,7 +212,7 @@ func (d *Description) SetManifest(b []byte) error {
 		return err
 	}
 	err = d.write(ManifestFile, b)
-	d.setEncoded(b)
+	d.keep(ManifestFile, b)
 	d.setManifest(m)
 	return err
 }
@@ -223,9 +238,7 @@ func (d *Description) SetTorrent(info []byte) error {
 		return err
 	}
 	err = d.write(TorrentFile, info)
-	d.mu.Lock()
-	d.info = info
-	d.mu.Unlock()
+	d.keep(TorrentFile, info)
 	d.setManifest(m)
 	return err
 }
@@ -255,10 +268,4 @@ func (d *Description) setManifest(m *proto.Manifest) {
 		d.manifest = m
 		close(d.known)
 	}
-}
-
-func (d *Description) setEncoded(b []byte) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.encoded = b
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -13,46 +12,26 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// PlanFile is the plan in the state directory of a transfer.
-const PlanFile = "plan"
-
 // errNoPlan is returned if a link names no plan.
 var errNoPlan = errors.New("the transfer follows no plan")
 
-// planned is the plan of a [Description].
-type planned struct {
-	id      cid.Cid // constant, undefined if there is none
-	plan    *plan.Plan
-	encoded []byte
-}
-
 // Follow names the plan of the transfer, by its content id. It is called before any other method.
-func (d *Description) Follow(id cid.Cid) { d.planned.id = id }
+func (d *Description) Follow(id cid.Cid) { d.planID = id }
 
 // Plan returns the plan, nil if there is none or it is not known yet.
 func (d *Description) Plan() *plan.Plan {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.planned.plan
-}
-
-// EncodedPlan returns the encoded plan. It fails with [os.ErrNotExist] if that is not known yet.
-func (d *Description) EncodedPlan() ([]byte, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.planned.encoded == nil {
-		return nil, os.ErrNotExist
-	}
-	return d.planned.encoded, nil
+	return d.plan
 }
 
 // SetPlan checks an encoded plan against its content id and keeps it. It fails with an invalidError if
 // the document matches the id and is invalid. If writing the file fails, the plan is set nevertheless.
 func (d *Description) SetPlan(b []byte) error {
-	if !d.planned.id.Defined() {
+	if !d.planID.Defined() {
 		return errNoPlan
 	}
-	document, err := proto.DecodePlan(d.planned.id, b)
+	document, err := proto.DecodePlan(d.planID, b)
 	if err != nil {
 		return err
 	}
@@ -63,7 +42,7 @@ func (d *Description) SetPlan(b []byte) error {
 	err = d.write(PlanFile, b)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.planned.plan, d.planned.encoded = p, b
+	d.plan, d.documents[PlanFile] = p, b
 	return err
 }
 

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -158,26 +156,7 @@ func (s *Swarm) noteRejection(err error) {
 	}
 }
 
-// exclusions remembers the excluded peers that were logged, since both sides dial again.
-type exclusions struct {
-	sync.Mutex
-	logged map[libpeer.ID]bool
-}
-
-// maxExclusions bounds the peers that are remembered.
-const maxExclusions = 1024
-
-// logExclusion logs a warning, once for each peer that cannot take part in the same swarm.
+// logExclusion logs that a peer cannot take part in the same swarm: a warning the first time.
 func (s *Swarm) logExclusion(id libpeer.ID, why error) {
-	s.exclusions.Lock()
-	level := slog.LevelDebug
-	if !s.exclusions.logged[id] && len(s.exclusions.logged) < maxExclusions {
-		if s.exclusions.logged == nil {
-			s.exclusions.logged = map[libpeer.ID]bool{}
-		}
-		s.exclusions.logged[id] = true
-		level = slog.LevelWarn
-	}
-	s.exclusions.Unlock()
-	s.log.Log(s.ctx, level, "peer excluded", "peer", id, "reason", why)
+	s.log.Log(s.ctx, s.exclusions.Level(id, "excluded"), "peer excluded", "peer", id, "reason", why)
 }

@@ -22,8 +22,6 @@ const (
 	credentialCheck = 5 * time.Second
 	// maxRefreshes bounds the membership streams that send changes at a time.
 	maxRefreshes = 64
-	// maxRejections bounds the peers whose rejection is logged once.
-	maxRejections = 1024
 )
 
 // gate lets only members of a network use the streams of a host. Before any other stream of a
@@ -43,9 +41,10 @@ type gate struct {
 	wg     sync.WaitGroup // of checks and refreshes
 	news   chan struct{}  // holds a token if credentials or lists changed
 
-	mu       sync.Mutex
-	conns    map[network.Conn]*admitted
-	rejected map[peer.ID]string // last logged reason
+	rejected Warnings
+
+	mu    sync.Mutex
+	conns map[network.Conn]*admitted
 }
 
 // admitted is the state of a connection at a gate.
@@ -63,12 +62,11 @@ func newGate(h host.Host, m *membership.Member, log *slog.Logger) *gate {
 		log = slog.New(slog.DiscardHandler)
 	}
 	g := &gate{
-		host:     h,
-		member:   m,
-		log:      log,
-		news:     make(chan struct{}, 1),
-		conns:    map[network.Conn]*admitted{},
-		rejected: map[peer.ID]string{},
+		host:   h,
+		member: m,
+		log:    log,
+		news:   make(chan struct{}, 1),
+		conns:  map[network.Conn]*admitted{},
 	}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	h.Network().Notify(&network.NotifyBundle{DisconnectedF: func(_ network.Network, c network.Conn) { g.forget(c) }})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -99,12 +100,31 @@ func (g *gate) logRejection(e *NotAdmittedError) {
 	if e.Remote {
 		g.member.SetRejection(e.Reason)
 	}
-	level := slog.LevelDebug
-	text := e.Error()
-	if g.rejected[e.Peer] != text && (g.rejected[e.Peer] != "" || len(g.rejected) < maxRejections) {
-		g.rejected[e.Peer] = text
-		level = slog.LevelWarn
-	}
 	g.mu.Unlock()
-	g.log.Log(g.ctx, level, "peer not admitted", "peer", e.Peer, "reason", text)
+	text := e.Error()
+	g.log.Log(g.ctx, g.rejected.Level(e.Peer, text), "peer not admitted", "peer", e.Peer, "reason", text)
+}
+
+// Warnings remembers the last warning about each peer, since peers dial again. The zero value is ready for use,
+// and safe for concurrent use.
+type Warnings struct {
+	mu   sync.Mutex
+	last map[peer.ID]string
+}
+
+// maxWarnings bounds the peers that are remembered.
+const maxWarnings = 1024
+
+// Level returns the level of a warning about a peer: debug if it is the last one again.
+func (w *Warnings) Level(id peer.ID, text string) slog.Level {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last == nil {
+		w.last = map[peer.ID]string{}
+	}
+	if last, known := w.last[id]; last == text || !known && len(w.last) >= maxWarnings {
+		return slog.LevelDebug
+	}
+	w.last[id] = text
+	return slog.LevelWarn
 }
