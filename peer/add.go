@@ -104,7 +104,7 @@ func (a *addition) resume() error {
 	if link := a.record.Link; link.Coded != 0 && !link.InfoHash.IsZero() {
 		return fmt.Errorf("%w: `mob rm` the content first to seed it the other way", errBothWays)
 	}
-	intact, err := t.intact()
+	intact, err := a.intact()
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (a *addition) resume() error {
 		t.spot.look(old.Root)
 		same = t.spot.same(a.place)
 	}
-	missing := (old.Begun || old.Seed) && t.node.missing(old.Root)
+	missing := (old.Begun || old.Seed) && t.node.fs.missing(old.Root)
 	if a.record.Seed {
 		return a.resumeSeed(same, missing, intact)
 	}
@@ -126,7 +126,7 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 	t, s := a.t, a.t.state()
 	switch {
 	case missing:
-		if err := t.node.checkFree(a.record.Root, a.reuse, a.record.User); err != nil {
+		if err := t.node.fs.checkFree(a.record.Root, a.reuse, a.record.User); err != nil {
 			return err
 		}
 	case same:
@@ -189,7 +189,7 @@ func (a *addition) seedStore() error {
 	if err := d.Load(); d.Manifest() == nil {
 		return errors.Join(errors.New("the manifest is not here"), err)
 	}
-	st, err := store.Seed(t.dir, a.record.Root, d.Manifest(), t.filesOf(a.record))
+	st, err := store.Seed(t.dir, a.record.Root, d.Manifest(), t.files(a.record))
 	if err != nil {
 		return err
 	}
@@ -217,22 +217,16 @@ func (a *addition) restart(asked bool, change func(*metadata.Record)) error {
 
 // intact reports whether a complete transfer has every piece and entry, and whether another one neither waits for its
 // files nor has every piece: then its files may have been compared before the call.
-func (t *Transfer) intact() (bool, error) {
-	s := t.state()
+func (a *addition) intact() (bool, error) {
+	s := a.t.state()
 	if s.phase != Whole || s.disk() == nil {
 		return !(s.phase == Checking && s.waiting != "") && !s.full(), nil
 	}
 	if !s.full() {
 		return false, nil
 	}
-	look, err := s.disk().Look(t.node.ctx)
+	look, err := s.disk().Look(a.t.node.ctx)
 	return look.Intact(), err
-}
-
-// missing reports whether there is nothing at a path.
-func (n *Node) missing(path string) bool {
-	_, err := n.fs.lstat(path)
-	return errors.Is(err, os.ErrNotExist)
 }
 
 // mergeLinks returns a new link of a content, completed with what only the old one says. The two

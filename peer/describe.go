@@ -33,7 +33,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	if finder != nil {
 		defer finder.Close()
 		// Trackers tell members only to members, so it announces itself.
-		defer n.withdraw(ctx, link, finder)
+		defer withdraw(ctx, link, finder, n.cfg.Cluster)
 	}
 	id := link.Keys()[0]
 	d := metadata.NewDescription("", id, link.InfoHash, n.cfg.Torrents)
@@ -45,10 +45,10 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 const leaveTimeout = time.Second
 
 // withdraw tells the trackers that this node is not a member.
-func (n *Node) withdraw(ctx context.Context, link *proto.Link, finder Finder) {
+func withdraw(ctx context.Context, link *proto.Link, finder Finder, cluster string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
-	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
+	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: cluster, Leaving: true})
 }
 
 // describe finds out what the content is: from disk, or from members and BitTorrent clients. It

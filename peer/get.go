@@ -78,7 +78,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		if err := n.transfers.checkApart(place, record, nil); err != nil {
 			return nil, err
 		}
-		if err := n.checkFree(root, opt.Reuse, opt.User); err != nil {
+		if err := n.fs.checkFree(root, opt.Reuse, opt.User); err != nil {
 			return nil, err
 		}
 	}
@@ -92,8 +92,8 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 
 // checkFree fails if a content cannot be created at root. It makes the folders above it that are
 // missing, but for a user who is not the owner of the node: these would not be his.
-func (n *Node) checkFree(root string, reuse bool, u *vfs.User) error {
-	fi, err := n.fs.lstat(root)
+func (fsys *fileSystem) checkFree(root string, reuse bool, u *vfs.User) error {
+	fi, err := fsys.lstat(root)
 	if err == nil && !reuse {
 		return &store.ExistsError{Path: root, Dir: fi.IsDir()}
 	}

@@ -12,27 +12,27 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 )
 
-// Keep says how long a node keeps whole contents. The zero value keeps them until they are
+// Keep configures how long a node keeps complete transfers. The zero value keeps them until they are
 // removed.
 type Keep struct {
-	// For is how long a content is kept after it was seeded or was whole. 0 is for ever.
+	// For is the time after which a transfer ends, since it was seeded or complete. 0 means no limit.
 	For time.Duration
-	// Disk bounds the contents that were fetched, in bytes: the oldest end first. 0 is no bound.
-	// It needs Delete.
+	// Disk limits the content that was fetched, in bytes: the oldest ends first. 0 means no limit.
+	// It requires Delete.
 	Disk int64
-	// Delete deletes the files of a content that ends and was fetched, as [Node.Remove] does.
-	// Otherwise only the transfer ends. Seeded files are never deleted.
+	// Delete deletes the files of a transfer that ends and was fetched, as [Node.Remove] does.
+	// Seeded files are never deleted.
 	Delete bool
 }
 
 const (
 	// keepEvery is the time between two calls of everyMinute.
 	keepEvery = time.Minute
-	// keepIdle is how long nobody may have used a content that ends.
+	// keepIdle is the time without a use after which a transfer may end.
 	keepIdle = 10 * time.Minute
 )
 
-// SetKeep sets how long contents are kept from now on.
+// SetKeep sets how long transfers are kept from now on.
 func (n *Node) SetKeep(k Keep) { n.keeper.keep.Store(&k) }
 
 // keeper does what is due every minute at a node.
@@ -41,25 +41,20 @@ type keeper struct {
 	keep atomic.Pointer[Keep]
 }
 
-// kept is what counts of a transfer for how long it is kept.
+// kept is what decides how long a transfer is kept.
 type kept struct {
 	transfer *Transfer
 	whole    bool
 	fetched  bool
-	since    time.Time // when it was seeded, or was whole
-	number   int64     // grows with each content that was whole, whatever the clock says
+	since    time.Time // when it was seeded, or complete
+	number   int64     // grows with each completion, whatever the clock shows
 	bytes    int64
-	used     time.Time // when somebody used it last
+	used     time.Time // last
+	why      string    // why it ends
 }
 
-// ending is a content that ends, and why.
-type ending struct {
-	kept
-	why string
-}
-
-// ended returns which contents end now.
-func (k Keep) ended(list []kept, now time.Time) (ends []ending) {
+// ended returns the transfers that end now.
+func (k Keep) ended(list []kept, now time.Time) (ends []kept) {
 	slices.SortStableFunc(list, func(a, b kept) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), a.since.Compare(b.since))
 	})
@@ -70,19 +65,17 @@ func (k Keep) ended(list []kept, now time.Time) (ends []ending) {
 		}
 	}
 	for _, c := range list {
-		if !c.whole || now.Sub(c.used) < keepIdle {
-			continue
-		}
-		why := ""
 		switch {
+		case !c.whole || now.Sub(c.used) < keepIdle:
+			continue
 		case k.For > 0 && now.Sub(c.since) >= k.For:
-			why = fmt.Sprintf("kept for %v", k.For)
+			c.why = fmt.Sprintf("kept for %v", k.For)
 		case k.Disk > 0 && k.Delete && c.fetched && total > k.Disk:
-			why = fmt.Sprintf("fetched contents take %d bytes, %d are for them", total, k.Disk)
+			c.why = fmt.Sprintf("fetched contents take %d bytes, %d are for them", total, k.Disk)
 		default:
 			continue
 		}
-		ends = append(ends, ending{c, why})
+		ends = append(ends, c)
 		if c.fetched {
 			total -= c.bytes
 		}
@@ -90,7 +83,7 @@ func (k Keep) ended(list []kept, now time.Time) (ends []ending) {
 	return ends
 }
 
-// run compares complete transfers with the disk, and ends contents, until ctx ends.
+// run calls everyMinute until ctx ends.
 func (k *keeper) run(ctx context.Context) {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
@@ -104,13 +97,12 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// everyMinute does what is due every minute.
+// everyMinute compares complete transfers with the disk, and ends transfers.
 func (k *keeper) everyMinute(now time.Time) {
 	Look(k.node.Transfers()...)
 	k.endAll(now)
 }
 
-// endAll ends the contents that end now.
 func (k *keeper) endAll(now time.Time) {
 	keep := k.keep.Load()
 	if *keep == (Keep{}) {
@@ -119,30 +111,29 @@ func (k *keeper) endAll(now time.Time) {
 	var list []kept
 	for _, t := range k.node.Transfers() {
 		if t.dir != "" {
-			list = append(list, t.kept(now))
+			list = append(list, keptOf(t, now))
 		}
 	}
 	for _, e := range keep.ended(list, now) {
-		k.end(e, keep.Delete, now)
+		k.end(e, keep.Delete && e.fetched, now)
 	}
 }
 
-// end ends a content, unless it is used meanwhile.
-func (k *keeper) end(e ending, deleteContent bool, now time.Time) {
-	t, log := e.transfer, k.node.log
-	deleteContent = deleteContent && e.fetched
-	id, root := t.ID.String(), t.state().rec.Root
-	left, err := k.node.remove(t, deleteContent, func() bool { return now.Sub(t.kept(now).used) >= keepIdle })
+// end ends a transfer, unless it was used since.
+func (k *keeper) end(e kept, deleteContent bool, now time.Time) {
+	t := e.transfer
+	log := t.log().With("path", t.state().rec.Root)
+	left, err := k.node.remove(t, deleteContent, func() bool { return now.Sub(keptOf(t, now).used) >= keepIdle })
 	switch {
 	case err != nil:
-		log.Error("content not ended", "content", id, "path", root, "error", err)
+		log.Error("content not ended", "error", err)
 	case !k.node.transfers.has(t):
-		log.Info("content ended", "content", id, "path", root, "why", e.why, "deleted", deleteContent, "left", len(left))
+		log.Info("content ended", "why", e.why, "deleted", deleteContent, "left", len(left))
 	}
 }
 
-// kept returns what decides how long the transfer is kept. A transfer that served since the last call is in use.
-func (t *Transfer) kept(now time.Time) kept {
+// keptOf returns what decides how long a transfer is kept. One that served since the last call is in use.
+func keptOf(t *Transfer, now time.Time) kept {
 	s := t.state()
 	k := kept{
 		transfer: t, whole: s.rec.Whole, fetched: !s.rec.Seed, since: keptSince(&s.rec), number: s.rec.Number,

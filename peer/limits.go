@@ -26,10 +26,10 @@ func (t *Transfer) SetLimits(l limit.Limits) { t.limits.Set(l) }
 func (t *Transfer) Limits() limit.Limits { return t.limits.Limits() }
 
 // swarmLimits returns the limits of the transfer's swarm.
-func (t *Transfer) swarmLimits() swarm.Limits {
-	own, all := &t.limits, &t.node.limits
+func (r *run) swarmLimits() swarm.Limits {
+	own, all := &r.limits, &r.node.limits
 	return swarm.Limits{
-		WANDown: limit.Chain{&own.WANDown, &t.node.sharing.share.Bucket, &all.WANDown},
+		WANDown: limit.Chain{&own.WANDown, &r.node.sharing.share.Bucket, &all.WANDown},
 		WANUp:   limit.Chain{&own.WANUp, &all.WANUp},
 		LANUp:   limit.Chain{&own.LANUp, &all.LANUp},
 	}

@@ -14,37 +14,38 @@ const (
 // does so every minute. It skips transfers that were
 // looked at in the last 10 seconds, or the last 50 seconds if they have more than 10,000 entries. It waits for a second at
 // most.
-func Look(transfers ...*Transfer) { lookAtAll(transfers, (*Transfer).look) }
+func Look(transfers ...*Transfer) {
+	lookAtAll(transfers, func(t *Transfer) {
+		if s := t.state(); s.disk() != nil && s.phase == Whole && s.run.looking.CompareAndSwap(false, true) {
+			defer s.run.looking.Store(false)
+			s.run.look()
+		}
+	})
+}
 
-func (t *Transfer) look() {
-	s := t.state()
-	disk := s.disk()
-	if disk == nil || s.phase != Whole || !s.run.looking.CompareAndSwap(false, true) {
-		return
-	}
-	defer s.run.looking.Store(false)
+func (r *run) look() {
 	age := lookAge
-	if len(t.Manifest().Entries) > manyEntries {
+	if len(r.Manifest().Entries) > manyEntries {
 		age = longLookAge
 	}
-	before := t.state().look
+	before := r.state().look
 	if time.Since(before.At) < age {
 		return
 	}
-	look, err := disk.Look(t.node.ctx)
+	look, err := r.disk.Look(r.node.ctx)
 	if err != nil {
 		return // Status.Waiting has the reason once a piece cannot be read
 	}
 	current := false
-	t.change(func(s *state) {
-		if current = s.disk() == disk; current {
+	r.change(func(s *state) {
+		if current = s.run == r && s.swarm != nil; current {
 			s.look = look
 		}
 	})
 	if !current || !before.Intact() || look.Intact() {
 		return
 	}
-	log := t.log().With("path", s.rec.Root)
+	log := r.log().With("path", r.state().rec.Root)
 	if look.Away {
 		log.Warn("content is not at its path")
 		return

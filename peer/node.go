@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"hash/fnv"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -128,10 +127,9 @@ func (n *Node) begin() error {
 		return err
 	}
 	n.wg.Go(func() { n.sharing.run(n.ctx) })
-	n.host.SetStreamHandler(proto.ControlProtocol, n.acceptControl)
+	acceptor{n.transfers}.serve(n.host, n.bulk)
 	n.documents = documents{n.transfers, n.host.ID()}
 	n.documents.serve(n.ctx, n.host)
-	n.acceptBulk()
 	n.preconnect(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
 		return err
@@ -192,19 +190,19 @@ func (n *Node) Cluster() string { return n.cfg.Cluster }
 func (n *Node) HostName() string { return n.cfg.Host }
 
 // Addrs returns the addresses at which other nodes may reach this one, with its peer id, as
-// links have them. Loopback addresses are among them only if there are no others.
+// links have them. They include loopback addresses only if there are no others.
 func (n *Node) Addrs() []ma.Multiaddr {
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.reachable()})
+	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: reachable(n.host)})
 	if err != nil {
 		return nil
 	}
 	return addrs
 }
 
-// reachable returns the host's addresses, and loopback ones only if there are no others: on
+// reachable returns the addresses of a host, and loopback ones only if there are no others: on
 // another machine they mean that machine.
-func (n *Node) reachable() []ma.Multiaddr {
-	all := n.host.Addrs()
+func reachable(h libhost.Host) []ma.Multiaddr {
+	all := h.Addrs()
 	far := slices.DeleteFunc(slices.Clone(all), manet.IsIPLoopback)
 	if len(far) == 0 {
 		far = all
@@ -215,28 +213,12 @@ func (n *Node) reachable() []ma.Multiaddr {
 // addrBytes returns the reachable addresses as binary multiaddrs.
 func (n *Node) addrBytes() [][]byte {
 	var out [][]byte
-	for _, a := range n.reachable() {
+	for _, a := range reachable(n.host) {
 		if b := a.Bytes(); len(b) <= proto.MaxAddr {
 			out = append(out, b)
 		}
 	}
 	return out
-}
-
-// seed returns the seed of random choices, which differs between nodes and contents.
-func (n *Node) seed(id cid.Cid) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(n.host.ID()))
-	h.Write(id.Bytes())
-	return h.Sum64()
-}
-
-// swarm returns the running swarm of a content, nil if there is none.
-func (n *Node) swarm(key []byte) *swarm.Swarm {
-	if t := n.transfers.byKey(key); t != nil {
-		return t.state().swarm
-	}
-	return nil
 }
 
 // fileSystem is how a node accesses the paths of contents, besides a store. Tests replace it
@@ -253,4 +235,10 @@ func osFileSystem() fileSystem {
 		remove: store.Remove,
 		wrap:   func(st store.Store) store.Store { return st },
 	}
+}
+
+// missing reports whether nothing is at a path.
+func (fsys *fileSystem) missing(path string) bool {
+	_, err := fsys.lstat(path)
+	return errors.Is(err, os.ErrNotExist)
 }

@@ -76,14 +76,14 @@ func (r *run) tryStore() error {
 
 // newStore opens or creates the store.
 func (r *run) newStore() (*store.Disk, error) {
-	m, rec, files := r.verifier.Manifest(), &r.state().rec, r.files()
+	m, rec, files := r.verifier.Manifest(), &r.state().rec, r.files(r.state().rec)
 	if err := r.take(); err != nil {
 		return nil, err
 	}
 	if rec.Seed && !rec.Begun { // all of it was just hashed
 		return store.Seed(r.dir, rec.Root, m, files)
 	}
-	if !rec.Seed && r.node.missing(rec.Root) {
+	if !rec.Seed && r.node.fs.missing(rec.Root) {
 		if err := checkRoom(rec.Root, func() (int64, int64, bool) { return store.RoomFor(rec.Root, m, files) }); err != nil {
 			return nil, err
 		}

@@ -140,13 +140,13 @@ func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
 // take records where the transfer's path leads, before its store is opened and after that, which may have made
 // it. It fails if that overlaps another transfer. Links and mounts may have changed since the user gave the
 // path, and a file system may not distinguish two names.
-func (t *Transfer) take() error {
-	rec := t.state().rec
-	t.spot.look(rec.Root)
-	if !t.state().writes() {
+func (r *run) take() error {
+	rec := r.state().rec
+	r.spot.look(rec.Root)
+	if !r.state().writes() {
 		return nil
 	}
-	_, err := t.node.checkPlace(rec, t)
+	_, err := r.node.checkPlace(rec, r.Transfer)
 	return err
 }
 

@@ -17,12 +17,12 @@ const planTimeout = 30 * time.Second
 var errCodedPlan = errors.New("a transfer is planned or coded: leave one of the two out")
 
 // encodePlan returns the document of a plan that this node seeds with, nil if it has none.
-func (n *Node) encodePlan(opt *SeedOptions) ([]byte, error) {
-	p := opt.Plan
+func (o *SeedOptions) encodePlan(n *Node) ([]byte, error) {
+	p := o.Plan
 	switch {
 	case p == nil:
 		return nil, nil
-	case opt.Coded != 0 || opt.Strategy.Gossip():
+	case o.Coded != 0 || o.Strategy.Gossip():
 		return nil, errCodedPlan
 	}
 	if err := p.Validate(); err != nil {
@@ -63,7 +63,7 @@ func (r *run) findPlan() error {
 }
 
 // planStatus returns the status of the plan, nil if the transfer follows none.
-func (n *Node) planStatus(s *state) *PlanStatus {
+func planStatus(n *Node, s *state) *PlanStatus {
 	id, p := s.rec.Link.Plan, s.desc.Plan()
 	if !id.Defined() {
 		return nil

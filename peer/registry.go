@@ -51,6 +51,14 @@ func (r *registry) byKey(key []byte) *Transfer {
 	return r.find(id)
 }
 
+// swarm returns the running swarm of a content, nil if there is none.
+func (r *registry) swarm(key []byte) *swarm.Swarm {
+	if t := r.byKey(key); t != nil {
+		return t.state().swarm
+	}
+	return nil
+}
+
 // all returns the transfers in the order in which they were added.
 func (r *registry) all() []*Transfer {
 	r.mu.Lock()
@@ -132,14 +140,14 @@ func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error
 			continue
 		}
 		if rec.Root != "" && o.state().rec.Root == rec.Root || o.spot.overlaps(p) {
-			return o.conflictWith(p, rec)
+			return conflictError(o, p, rec)
 		}
 	}
 	return nil
 }
 
-// conflictWith returns the error of a record whose files cannot be at a place because of this transfer.
-func (t *Transfer) conflictWith(p vfs.Place, r metadata.Record) error {
+// conflictError returns the error of a record whose files cannot be at a place because of a transfer.
+func conflictError(t *Transfer, p vfs.Place, r metadata.Record) error {
 	root, of, same := t.state().rec.Root, fmt.Sprintf("another transfer (%s)", t.ID), t.spot.same(p)
 	if !t.For(r.User) {
 		root, of = "a directory", "a transfer of another user"

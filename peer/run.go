@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ipfs/go-cid"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -147,7 +151,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 		Host:       n.host,
 		Bulk:       n.bulk,
 		Addrs:      n.addrBytes,
-		Seed:       n.seed(r.ID),
+		Seed:       seedOf(n.host.ID(), r.ID),
 		Limits:     r.swarmLimits(),
 		Sharing:    n.sharing,
 		Tuning:     n.cfg.Tuning,
@@ -189,6 +193,14 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 	why := s.Run(r.members)
 	beside.Wait()
 	return why
+}
+
+// seedOf returns the seed of random choices, which differs between nodes and transfers.
+func seedOf(node libpeer.ID, content cid.Cid) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(node))
+	h.Write(content.Bytes())
+	return h.Sum64()
 }
 
 // complete puts fetched files in their place once every piece is stored, and flushes them.

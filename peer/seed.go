@@ -99,11 +99,11 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err := n.maySeed(true); err != nil {
 		return nil, err
 	}
-	planned, err := n.encodePlan(&opt)
+	planned, err := opt.encodePlan(n)
 	if err != nil {
 		return nil, err
 	}
-	m, info, err := n.scan(ctx, root, opt)
+	m, info, err := opt.scan(ctx, root, n)
 	if errors.Is(err, proto.ErrLeadsOut) {
 		err = fmt.Errorf("%w: give --follow-links to take what such links lead to", err)
 	}
@@ -154,20 +154,20 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 
 // scan returns the manifest of what is at root, and the info dictionary if the options ask for
 // it. Options that do not suit the content fail before it is hashed.
-func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto.Manifest, info []byte, err error) {
+func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.Manifest, info []byte, err error) {
 	so := store.ScanOptions{
-		PieceLength: opt.PieceLength, Progress: opt.Progress, FollowLinks: opt.FollowLinks, SkipUnreadable: opt.SkipUnreadable,
+		PieceLength: o.PieceLength, Progress: o.Progress, FollowLinks: o.FollowLinks, SkipUnreadable: o.SkipUnreadable,
 		Outside: func(path string) error { _, err := n.placeApart(path); return err },
 	}
-	if opt.User != nil {
-		so.FS = vfs.As(opt.User, "", "")
+	if o.User != nil {
+		so.FS = vfs.As(o.User, "", "")
 	}
-	if opt.Coded != 0 || opt.Strategy.Gossip() {
+	if o.Coded != 0 || o.Strategy.Gossip() {
 		so.LeastPiece = proto.MinCodedBlock
 	}
-	if !opt.Torrent {
+	if !o.Torrent {
 		so.Accept = func(m *proto.Manifest) error {
-			_, err := opt.generations(m)
+			_, err := o.generations(m)
 			return err
 		}
 		m, err = store.Scan(ctx, root, so)
@@ -176,7 +176,7 @@ func (n *Node) scan(ctx context.Context, root string, opt SeedOptions) (m *proto
 	if n.cfg.Torrents == nil {
 		return nil, nil, metadata.ErrNoTorrents
 	}
-	if opt.Coded != 0 || opt.Strategy.Gossip() {
+	if o.Coded != 0 || o.Strategy.Gossip() {
 		return nil, nil, errCodedTorrent
 	}
 	so.Accept = func(m *proto.Manifest) error {

@@ -111,7 +111,7 @@ func (t *Transfer) progress(s *state) Status {
 		Phase:  s.phase,
 		Length: -1,
 		Ends:   t.node.keeper.ends(rec),
-		Plan:   t.node.planStatus(s),
+		Plan:   planStatus(t.node, s),
 
 		Away: s.look.Away, Different: s.look.Different, MoreDifferent: s.look.More,
 

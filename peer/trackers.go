@@ -37,7 +37,7 @@ func (n *Node) finder(link *proto.Link) Finder {
 	return &linkFinder{node: n, link: link, trackers: trackers, client: n.cfg.Finder(n.host, trackers)}
 }
 
-// linkFinder is a client of the trackers of a link and of the node, as these are now.
+// linkFinder is a client of the trackers of a link and of the node, which may change.
 type linkFinder struct {
 	node *Node
 	link *proto.Link
@@ -49,35 +49,27 @@ type linkFinder struct {
 
 // Announce implements [Finder].
 func (f *linkFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
-	client, old := f.now()
-	if old != nil {
-		_ = old.Close() // its trackers forget the node by themselves
-	}
-	return client.Announce(ctx, a)
+	return f.current().Announce(ctx, a)
 }
 
 // Hosts implements [metadata.HostFinder].
 func (f *linkFinder) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
-	client, old := f.now()
-	if old != nil {
-		_ = old.Close()
-	}
-	if hosts, ok := client.(metadata.HostFinder); ok {
+	if hosts, ok := f.current().(metadata.HostFinder); ok {
 		return hosts.Hosts(ctx, req)
 	}
 	return nil, nil
 }
 
-// now returns the client of the trackers as they are, and the one that it has replaced, if it has.
-func (f *linkFinder) now() (client, old Finder) {
+// current returns the client of the trackers. If these have changed, it replaces the client.
+func (f *linkFinder) current() Finder {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := f.node.trackers(f.link.Trackers)
 	if len(all) > 0 && !slices.EqualFunc(all, f.trackers, ma.Multiaddr.Equal) {
-		old = f.client
+		_ = f.client.Close() // its trackers remove the node once its announce expires
 		f.trackers, f.client = all, f.node.cfg.Finder(f.node.host, all)
 	}
-	return f.client, old
+	return f.client
 }
 
 // Close implements [Finder].

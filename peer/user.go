@@ -25,11 +25,8 @@ func (t *Transfer) For(u *vfs.User) bool {
 	return u == nil || began != nil && began.UID == u.UID
 }
 
-// files returns how the transfer opens its files.
-func (t *Transfer) files() *store.Files { return t.filesOf(t.state().rec) }
-
-// filesOf is files for a record that the transfer may get.
-func (t *Transfer) filesOf(r metadata.Record) *store.Files {
+// files returns how the transfer opens its files with a record.
+func (t *Transfer) files(r metadata.Record) *store.Files {
 	if r.User == nil && !r.FollowLinks {
 		return t.node.files
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -66,10 +65,10 @@ type verification struct {
 
 // newVerification compares the entries, and prepares to hash pieces. The remaining ones are missing if all were
 // stored once.
-func (t *Transfer) newVerification(
-	ctx context.Context, disk *store.Disk, check []bool, progress func(done, total int64),
+func newVerification(
+	ctx context.Context, s *state, disk *store.Disk, check []bool, progress func(done, total int64),
 ) (*verification, error) {
-	m, r := t.Manifest(), t.state().rec
+	m, r := s.desc.Manifest(), s.rec
 	v := &verification{m: m, check: check, total: bytesOf(m, check), progress: progress}
 	for i, check := range check {
 		if !check && wasComplete(r) {
@@ -92,9 +91,6 @@ func bytesOf(m *proto.Manifest, pieces []bool) (n int64) {
 	}
 	return n
 }
-
-// pieces returns the pieces to hash.
-func (v *verification) pieces() iter.Seq[int] { return store.Pieces(v.check) }
 
 // record returns a function for [store.Audit]: it records the verdict in a store, then calls found.
 func record(st store.Store, found func(piece int, is store.Verdict, why error)) func(int, store.Verdict, error) error {
@@ -223,11 +219,11 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	if disk != nil {
 		changed = disk.Changed()
 	}
-	v, err := t.newVerification(ctx, disk, check, progress)
+	v, err := newVerification(ctx, st, disk, check, progress)
 	if err != nil {
 		return nil, err
 	}
-	err = s.Audit(ctx, v.pieces(), v.found)
+	err = s.Audit(ctx, store.Pieces(check), v.found)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -276,7 +272,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 		return nil, errors.Join(errors.New("there is nothing to verify: the manifest is not here"), err)
 	}
 	m := d.Manifest()
-	st, err := store.Open(t.dir, s.rec.Root, m, t.files())
+	st, err := store.Open(t.dir, s.rec.Root, m, t.files(s.rec))
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}
@@ -284,11 +280,11 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	for i := range check {
 		check[i] = check[i] || st.Has(i) || s.rec.Seed
 	}
-	v, err := t.newVerification(ctx, st, check, progress)
+	v, err := newVerification(ctx, s, st, check, progress)
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
-	err = store.Audit(ctx, st, store.NewVerifier(m), v.pieces(), record(st, v.found))
+	err = store.Audit(ctx, st, store.NewVerifier(m), store.Pieces(check), record(st, v.found))
 	err = errors.Join(err, st.Close())
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
