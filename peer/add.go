@@ -92,7 +92,7 @@ func (a *addition) resume() error {
 	if t.dir == "" {
 		return errJoined
 	}
-	t.use.begin()()
+	t.use.start()()
 	if !t.For(a.record.User) {
 		return &ElsewhereError{}
 	}
@@ -229,8 +229,8 @@ func (a *addition) intact() (bool, error) {
 	return look.Intact(), err
 }
 
-// mergeLinks returns a new link of a content, completed with what only the old one says. The two
-// may name the content by different ids. That which the transfer began with stays.
+// mergeLinks returns a new link with the missing fields of the old one. The two may name the content by
+// different ids. The one that the transfer started with stays.
 func mergeLinks(old, link *proto.Link, id cid.Cid) *proto.Link {
 	l := *link
 	if !l.Manifest.Defined() {

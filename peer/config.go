@@ -21,32 +21,32 @@ import (
 // DefaultCluster is the cluster of a node whose configuration names none.
 const DefaultCluster = "local"
 
-// Config configures a node. The zero value with a Data folder is a node that others on the same
+// Config configures a node. The zero value with a Data directory is a node that other nodes on the same
 // machine can reach.
 type Config struct {
-	// Data is the folder of the node's key, state and lock. Start creates it if need be. One
+	// Data is the directory of the node's key, state and lock. Start creates it if necessary. One
 	// process at a time may use it.
 	Data string
 	// Cluster names the node's cluster: the nodes that share a fast network. It may be a
 	// path, of a site and parts of it (see [proto.CheckCluster]). Empty means
 	// DefaultCluster.
 	Cluster string
-	// Host is the name of the node's host, by which the nodes of a planned transfer find each other.
-	// It is told to nobody else. Empty means the name of the machine.
+	// Host is the name of the node's host. The nodes of a planned transfer find each other by these names,
+	// and send them to no other node. Empty means the name of the machine.
 	Host string
 	// Listen are the addresses at which the node accepts connections. None means a free TCP
 	// port of the loopback interface.
 	Listen []ma.Multiaddr
-	// Trackers are asked for the members of every swarm, besides the trackers of its link.
+	// Trackers are asked for the members of every swarm, in addition to the trackers of its link.
 	Trackers []ma.Multiaddr
-	// Network is the network of which the node is a member. Start fills in Self, Cluster and
-	// where lists are kept. Nil means that the node is open: it talks to everybody.
+	// Network is the private network of the node. Start sets Self, Cluster and the paths of its lists.
+	// Nil means that the node accepts every node.
 	Network *membership.Config
 	// Finder returns the client of some trackers. Nil means that no tracker is asked: links
 	// must name peers.
 	Finder func(host.Host, []ma.Multiaddr) Finder
 	// Torrents converts manifests to info dictionaries and back. Nil means that the node can
-	// neither offer contents to BitTorrent clients nor get torrents.
+	// neither offer content to BitTorrent clients nor get torrents.
 	Torrents metadata.Torrents
 	// Describe requests the info dictionary of a link's info-hash from BitTorrent clients. It
 	// blocks until it has one with that SHA-1, or ctx ends. Nil means that BitTorrent clients
@@ -55,12 +55,12 @@ type Config struct {
 	// ClientsProblem returns why no BitTorrent clients are found for an info-hash, empty if there is
 	// nothing to report. Nil means that there is not.
 	ClientsProblem func(proto.InfoHash) string
-	// AttachExternal, if not nil, runs beside every swarm in a goroutine of its own, and
+	// AttachExternal, if not nil, runs in a separate goroutine for every swarm, and
 	// attaches external peers with [Transfer.Attach]. It must return when ctx ends.
 	AttachExternal func(ctx context.Context, t *Transfer)
 	// Limits are the limits of the node at its start.
 	Limits limit.Limits
-	// OpenFiles bounds the open files of contents. 0 means [store.DefaultOpenFiles].
+	// OpenFiles limits the open files of all transfers. 0 means [store.DefaultOpenFiles].
 	OpenFiles int
 	// Umask has the permissions that are taken off the modes in manifests. 0 keeps the modes of the source.
 	Umask fs.FileMode
@@ -73,11 +73,11 @@ type Config struct {
 
 // Finder finds the members of swarms. Its methods may be called from any goroutine.
 type Finder interface {
-	// Announce tells trackers of this node, and returns other members and the time until the
+	// Announce announces this node to trackers, and returns other members and the time until the
 	// next announce. It blocks for seconds at most. A Finder that is a [metadata.HostFinder] finds
 	// hosts by their names as well.
 	Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error)
-	// Close ends calls under way.
+	// Close ends calls in progress.
 	Close() error
 }
 
@@ -103,7 +103,7 @@ func (c Config) withDefaults() Config {
 
 func (c *Config) validate() error {
 	if c.Data == "" {
-		return errors.New("no data folder is given")
+		return errors.New("no data directory")
 	}
 	return errors.Join(proto.CheckCluster(c.Cluster), proto.CheckHost(c.Host))
 }

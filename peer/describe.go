@@ -17,7 +17,7 @@ import (
 
 // Describe finds out what the content of a link is, without starting a transfer: its manifest,
 // or its info dictionary if the link names no manifest. It blocks until a peer has answered,
-// the node closes or ctx ends, and calls status with what it waits for, in words.
+// the node closes or ctx ends, and calls status with a text of what it waits for.
 func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(string)) (*metadata.Description, error) {
 	if len(link.Keys()) == 0 {
 		return nil, errNoContent
@@ -32,7 +32,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	finder := n.finder(link)
 	if finder != nil {
 		defer finder.Close()
-		// Trackers tell members only to members, so it announces itself.
+		// Trackers send members only to members, so the node announces itself.
 		defer withdraw(ctx, link, finder, n.cfg.Cluster)
 	}
 	id := link.Keys()[0]
@@ -44,7 +44,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 // leaveTimeout bounds the last announce to the trackers.
 const leaveTimeout = time.Second
 
-// withdraw tells the trackers that this node is not a member.
+// withdraw announces to the trackers that this node is not a member.
 func withdraw(ctx context.Context, link *proto.Link, finder Finder, cluster string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
@@ -78,7 +78,7 @@ func (n *Node) clientsProblem(hash proto.InfoHash) string {
 	return ""
 }
 
-// fetcher returns a fetcher of the documents of a content, which calls status with what it waits for, in words.
+// fetcher returns a fetcher of the manifest, torrent and plan of a link. It calls status with a text of what it waits for.
 func (n *Node) fetcher(
 	id cid.Cid, link *proto.Link, d *metadata.Description, finder Finder, status func(string),
 ) *metadata.Fetcher {

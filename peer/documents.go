@@ -38,7 +38,7 @@ func (d documents) serve(ctx context.Context, h libhost.Host) {
 	}
 }
 
-// manifest returns the encoded manifest of a content for another node. If this node is still seeking the
+// manifest returns an encoded manifest for another node. If this node is still seeking the
 // manifest, nodes with a greater id wait for it: of members of a cluster that start together, few then fetch it
 // over the WAN, and no two wait for each other.
 func (d documents) manifest(ctx context.Context, from libpeer.ID, key []byte) ([]byte, error) {
@@ -56,7 +56,7 @@ func (d documents) manifest(ctx context.Context, from libpeer.ID, key []byte) ([
 	return t.Description().EncodedManifest()
 }
 
-// torrent returns the info dictionary of a content.
+// torrent returns an info dictionary.
 func (d documents) torrent(key []byte) ([]byte, error) {
 	t, err := d.running(key)
 	if err != nil {
@@ -82,7 +82,7 @@ func (d documents) plan(key []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no running transfer with the plan %s", id)
 }
 
-// running returns the transfer of a content, and fails if it does not run.
+// running returns the transfer with a key, and fails if it does not run.
 func (d documents) running(key []byte) (*Transfer, error) {
 	t := d.transfers.byKey(key)
 	if t == nil || !t.state().running() {

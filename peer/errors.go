@@ -15,12 +15,10 @@ var (
 	// ErrUnknownTransfer is returned if the node has no transfer of the given name.
 	ErrUnknownTransfer = errors.New("no such transfer: see `mob ls`")
 	// ErrStopped is the error of a transfer that [Transfer.Stop] or [Node.Remove] ended.
-	ErrStopped = errors.New("stopped; `mob get` the link again to go on")
-	// errClosing ends the transfers of a node that closes.
-	errClosing = errors.New("the daemon shuts down")
-	// errNoContent is returned for a link without a content id.
+	ErrStopped   = errors.New("stopped; `mob get` the link again to resume it")
+	errClosing   = errors.New("the daemon shuts down")
 	errNoContent = errors.New("the link names no content")
-	// errRestart ends a transfer that starts again at once.
+	// errRestart ends a run before another.
 	errRestart = errors.New("the transfer starts again")
 )
 
@@ -78,7 +76,7 @@ func (e *NoRoomError) Error() string {
 // Unwrap returns the error of the system that would follow.
 func (e *NoRoomError) Unwrap() error { return syscall.ENOSPC }
 
-// explain adds advice to an error that ended a transfer.
+// explain adds advice to the error of a transfer that failed.
 func explain(err error) error {
 	var noRoom *NoRoomError
 	switch {

@@ -25,19 +25,19 @@ type GetOptions struct {
 	Torrent []byte `json:"torrent,omitempty"`
 	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of directories. Only root may.
 	SpecialBits bool `json:"special_bits,omitempty"`
-	// User is the user who asks, if it is not the owner of the node. No file is written that
-	// he may not write, and Reuse is not for him.
+	// User is the calling user, nil for the owner of the node. No file is written that
+	// the user may not write, and Reuse must not be set.
 	User *vfs.User `json:"-"`
 }
 
 var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--special-bits)")
 
-// Get begins to fetch the content of a link to path, which names the file or folder itself, not
-// the folder to put it into. It does not wait for the content: see [Transfer.Wait]. It may wait
+// Get starts to fetch the content of a link to path, which is the path of the file or directory itself.
+// It does not wait for the content: see [Transfer.Wait]. It may wait
 // for the disk. The link must not be changed afterwards.
 //
-// If the node has a transfer of the content, Get resumes it, with what the link brings. It fails
-// with an [*ElsewhereError] if that transfer has begun at another path, and with a
+// If the node has a transfer of the content, Get resumes it, with the fields of the link. It fails
+// with an [*ElsewhereError] if that transfer has created files at another path, and with a
 // [*store.ExistsError] if there is something at path, unless Reuse is set. It fails if the content of another
 // transfer, or the data directory, is at path, above or below it, by whatever name. If the files of a complete
 // content no longer exist, Get starts over at path. If some of them were changed or deleted, it fetches these.
@@ -49,7 +49,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if len(link.Keys()) == 0 {
 		return nil, errNoContent
 	}
-	if opt.Manifest != nil { // report at once if it is invalid
+	if opt.Manifest != nil { // report an invalid one here
 		if err := metadata.NewDescription("", link.Manifest, link.InfoHash, nil).SetManifest(opt.Manifest); err != nil {
 			return nil, err
 		}
@@ -90,8 +90,8 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	})
 }
 
-// checkFree fails if a content cannot be created at root. It makes the folders above it that are
-// missing, but for a user who is not the owner of the node: these would not be his.
+// checkFree fails if files cannot be created at root. It creates missing directories above it for the owner of the
+// node only: another user would not own them.
 func (fsys *fileSystem) checkFree(root string, reuse bool, u *vfs.User) error {
 	fi, err := fsys.lstat(root)
 	if err == nil && !reuse {
@@ -106,7 +106,7 @@ func (fsys *fileSystem) checkFree(root string, reuse bool, u *vfs.User) error {
 		return os.MkdirAll(dir, 0o777)
 	}
 	if err != nil || !fi.IsDir() {
-		return fmt.Errorf("the folder %s is not there: create it first", dir)
+		return fmt.Errorf("the directory %s does not exist: create it first", dir)
 	}
 	return nil
 }

@@ -18,12 +18,12 @@ type JoinOptions struct {
 	// All members of the swarm have to use the same.
 	Pieces      int
 	PieceLength uint32
-	// Source says that the node has every piece from its begin on. Then nothing is fetched.
+	// Source is set if the node has every piece. Then nothing is fetched.
 	Source bool
 }
 
-// Growing is a node's part in the swarm of a content whose pieces come into being while the swarm runs. It
-// is never whole: only its users know whether it will grow. Its methods may be called from any goroutine.
+// Growing is a transfer whose pieces are added while its swarm runs. It is never complete: only its users know whether
+// it will grow. Its methods may be called from any goroutine.
 type Growing struct {
 	*Transfer
 	verifier *store.Verifier
@@ -37,16 +37,16 @@ type Piece struct {
 	Sum  [sha256.Size]byte
 }
 
-// errJoined is returned for a content whose bytes are the caller's of [Node.Join].
+// errJoined is returned for a transfer of [Node.Join].
 var errJoined = errors.New("the content is in use by another part of this program, which keeps its bytes elsewhere")
 
-// Join takes part in the swarm of a content that grows, whose bytes are in a store of the caller's. The link
-// names the content by an id that is that of no manifest, and may name peers and trackers. The node
-// accepts peers once Join returns, which does not wait for the network.
+// Join joins the swarm of content that grows, with a store of the caller. The content id of the link is not the id of a
+// manifest. The link may name peers and trackers. The node accepts peers once Join returns, which does not wait for
+// the network.
 //
-// Nothing of the transfer is in the data folder: the next node with that folder does not know it, and
-// once it is stopped it stays so, until it is removed. The caller closes the store after that. The store
-// may lose pieces that it had: then it says that it does not have them.
+// Nothing of the transfer is in the data directory: the next node with that directory does not know it. A stopped
+// transfer does not start again, and the caller closes the store once it is removed. Has of the store may become
+// false for a stored piece, see [Growing.Withhold].
 func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing, error) {
 	if !link.Manifest.Defined() {
 		return nil, errNoContent
@@ -77,8 +77,8 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	return g, err
 }
 
-// Grow says that the content has further pieces, from the number first on. They are fetched, or the source
-// has them in its store. Grow waits while the swarm is busy.
+// Grow adds pieces to the content, from the number first on. They are fetched, or the source has stored
+// them. Grow waits while the swarm is busy.
 func (g *Growing) Grow(first int, pieces []Piece) {
 	sizes := make([]int, len(pieces))
 	for i, p := range pieces {
@@ -94,9 +94,8 @@ func (g *Growing) Grow(first int, pieces []Piece) {
 	}
 }
 
-// Withhold says that the store does not have count pieces any more, from the number first on, which others
-// may lack. They are told, and the node does not fetch the pieces again. Withhold waits while the swarm is
-// busy.
+// Withhold withdraws count pieces, from the number first on, which the store has removed. The node does not fetch
+// them again. Withhold waits while the swarm is busy.
 func (g *Growing) Withhold(first, count int) {
 	g.swarm.Withhold(proto.Range{First: uint32(first), Count: uint32(count)})
 }

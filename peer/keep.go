@@ -15,7 +15,7 @@ import (
 // Keep configures how long a node keeps complete transfers. The zero value keeps them until they are
 // removed.
 type Keep struct {
-	// For is the time after which a transfer ends, since it was seeded or complete. 0 means no limit.
+	// For is the time from the seed or the completion of a transfer to its end. 0 means no limit.
 	For time.Duration
 	// Disk limits the content that was fetched, in bytes: the oldest ends first. 0 means no limit.
 	// It requires Delete.
@@ -28,7 +28,7 @@ type Keep struct {
 const (
 	// keepEvery is the time between two calls of everyMinute.
 	keepEvery = time.Minute
-	// keepIdle is the time without a use after which a transfer may end.
+	// keepIdle is the minimum time between the last use of a transfer and its end.
 	keepIdle = 10 * time.Minute
 )
 
@@ -41,7 +41,7 @@ type keeper struct {
 	keep atomic.Pointer[Keep]
 }
 
-// kept is what decides how long a transfer is kept.
+// kept has the properties that decide how long a transfer is kept.
 type kept struct {
 	transfer *Transfer
 	whole    bool
@@ -132,7 +132,7 @@ func (k *keeper) end(e kept, deleteContent bool, now time.Time) {
 	}
 }
 
-// keptOf returns what decides how long a transfer is kept. One that served since the last call is in use.
+// keptOf returns the properties of a transfer. One that served since the last call is in use.
 func keptOf(t *Transfer, now time.Time) kept {
 	s := t.state()
 	k := kept{
@@ -151,8 +151,8 @@ func keptOf(t *Transfer, now time.Time) kept {
 	return k
 }
 
-// keptSince returns the time from which the content is kept. A transfer of an earlier version does not know
-// when it was complete.
+// keptSince returns the start of the time that a transfer is kept. Records of an earlier version do not have the time
+// of completion.
 func keptSince(r *metadata.Record) time.Time {
 	if r.Completed.After(r.Added) {
 		return r.Completed
@@ -177,8 +177,8 @@ type use struct {
 	sent  int64 // bytes, at the last call of until
 }
 
-// begin records a use, which ends with done.
-func (u *use) begin() (done func()) {
+// start records a use, which ends with done.
+func (u *use) start() (done func()) {
 	u.add(1)
 	return func() { u.add(-1) }
 }

@@ -18,8 +18,7 @@ func (n *Node) Limits() limit.Limits {
 	return l
 }
 
-// SetLimits changes the limits of the transfer. Those of the node hold as well. They are kept until
-// the node closes.
+// SetLimits changes the limits of the transfer, until the node closes. The limits of the node apply as well.
 func (t *Transfer) SetLimits(l limit.Limits) { t.limits.Set(l) }
 
 // Limits returns the limits of the transfer.

@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/peer/metadata"
 )
 
-// loadTransfers loads the transfers in the data folder, and starts those that were not stopped.
-// It logs an invalid folder, and leaves it alone.
+// loadTransfers loads the transfers in the data directory, and starts the ones that were not stopped.
+// It logs and skips an invalid directory.
 func (n *Node) loadTransfers() error {
 	dirs, err := os.ReadDir(filepath.Join(n.cfg.Data, "transfers"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -27,7 +27,7 @@ func (n *Node) loadTransfers() error {
 			r, err = metadata.LoadRecord(filepath.Join(n.cfg.Data, "transfers", id.String()))
 		}
 		if err != nil {
-			n.log.Warn("invalid transfer folder", "folder", d.Name(), "error", err)
+			n.log.Warn("invalid transfer directory", "directory", d.Name(), "error", err)
 			continue
 		}
 		if r.Seed { // the node's addresses may have changed

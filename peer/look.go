@@ -3,17 +3,16 @@ package peer
 import "time"
 
 const (
-	// lookAge is the time after which the entries of a complete transfer are compared with the disk again. It is
-	// longLookAge for a transfer with more than manyEntries.
+	// lookAge is the minimum time between two comparisons of a complete transfer with the disk, longLookAge
+	// the time with more than manyEntries.
 	lookAge     = 10 * time.Second
 	longLookAge = 50 * time.Second // less than a minute, at which the node looks
 	manyEntries = 10_000
 )
 
 // Look compares the entries of complete transfers with the disk, for [Status.Different], and logs if they differ. The node
-// does so every minute. It skips transfers that were
-// looked at in the last 10 seconds, or the last 50 seconds if they have more than 10,000 entries. It waits for a second at
-// most.
+// does so every minute. It skips transfers that were compared in the last 10 seconds, or the last 50 seconds if they have
+// more than 10,000 entries. It waits for a second at most.
 func Look(transfers ...*Transfer) {
 	lookAtAll(transfers, func(t *Transfer) {
 		if s := t.state(); s.disk() != nil && s.phase == Whole && s.run.looking.CompareAndSwap(false, true) {

@@ -11,9 +11,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// meet connects in the background to members of other sites with which the node will exchange pieces. Over
-// a long path the handshakes take as long as the manifest does, which is on its way. sources are peers
-// that have the content.
+// meet connects in the background to members of other sites that the node will exchange pieces with, while the
+// manifest is in flight. sources are peers that have the content.
 func (n *Node) meet(members []proto.Member, sources []libpeer.AddrInfo) {
 	var near []string // the sites of sources
 	for _, m := range members {
@@ -31,9 +30,9 @@ func (n *Node) meet(members []proto.Member, sources []libpeer.AddrInfo) {
 // maxMet bounds the members that are met.
 const maxMet = 32
 
-// matches returns the members of other sites that match a node by their ranks. Of two nodes the one with
-// the lesser id has the other among its own, and each has those of the sites near a source: they have the
-// manifest at once, and meet nobody.
+// matches returns the members of other sites that match a node by their ranks. Of two nodes, the one with
+// the lesser id returns the other. Every node returns its matches in the sites of a source, whose nodes get the
+// manifest first and connect to no member.
 func matches(self proto.PeerID, cluster string, members []proto.Member, near []string) (out []proto.Member) {
 	own := proto.ClusterGroup(cluster, 1)
 	sites := map[string][]proto.Member{own: {{ID: self}}}

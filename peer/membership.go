@@ -46,7 +46,7 @@ func (n *Node) Membership() *membership.Member {
 	return n.member.Get()
 }
 
-// maySeed fails for a seed if the node may not bring contents into its network.
+// maySeed fails for a seed if the node may not seed in its network.
 func (n *Node) maySeed(seed bool) error {
 	if n.member == nil || !seed {
 		return nil

@@ -43,7 +43,7 @@ type Node struct {
 
 	limits  limit.Buckets
 	sharing *sharing
-	// ownTrackers are those of the node itself.
+	// ownTrackers are the trackers of the node, see [Config.Trackers].
 	ownTrackers atomic.Pointer[[]ma.Multiaddr]
 
 	fs fileSystem
@@ -51,7 +51,7 @@ type Node struct {
 	transfers *registry
 	documents documents
 	keeper    keeper
-	number    atomic.Int64 // of the last content that was whole
+	number    atomic.Int64 // of the last completion
 
 	mu     sync.Mutex // nothing under it waits for a disk, the network or a channel
 	closed bool
@@ -64,9 +64,9 @@ type Option func(*Node)
 // WithFaults injects faults into every swarm of the node. It is for tests.
 func WithFaults(f swarm.Faults) Option { return func(n *Node) { n.faults = f } }
 
-// Start starts a node, and resumes the transfers of its data folder that were not stopped. It
-// fails with a [*datadir.InUseError] if another process uses the folder, and if other users can
-// change what is in it or read its key.
+// Start starts a node, and resumes the transfers of its data directory that were not stopped. It
+// fails with a [*datadir.InUseError] if another process uses the directory, and if other users can
+// change its files or read its key.
 func Start(cfg Config, opts ...Option) (*Node, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -102,13 +102,13 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	}
 	n.SetKeep(Keep{})
 	n.ctx, n.stop = context.WithCancelCause(context.Background())
-	if err := n.begin(); err != nil {
+	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
 }
 
-func (n *Node) begin() error {
+func (n *Node) open() error {
 	key, err := datadir.LoadKey(n.cfg.Data)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (n *Node) begin() error {
 	return nil
 }
 
-// enter begins an operation, which ends with n.wg.Done. Close waits for it. enter fails once the
+// enter starts an operation, which ends with n.wg.Done. Close waits for it. enter fails once the
 // node closes.
 func (n *Node) enter() error {
 	n.mu.Lock()
@@ -150,10 +150,9 @@ func (n *Node) enter() error {
 	return nil
 }
 
-// Close ends every transfer and tells peers and trackers. It waits for that, for the disk, and
-// for calls under way that change a transfer. Later ones fail. The transfers that ran are
-// resumed by the next node with the same data folder. It returns an error if bytes did not reach
-// the disk.
+// Close ends every transfer, with a message to peers and trackers. It waits for the disk, and
+// for calls that change a transfer. Later calls fail. The next node with the same data directory resumes the
+// transfers that ran. Close returns an error if bytes did not reach the disk.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	n.closed = true
@@ -168,7 +167,7 @@ func (n *Node) Close() error {
 	return errors.Join(n.lost, err, n.lock.Close())
 }
 
-// lose notes why bytes of a transfer did not reach the disk, for Close.
+// lose records why bytes of a transfer did not reach the disk, for Close.
 func (n *Node) lose(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -190,7 +189,7 @@ func (n *Node) Cluster() string { return n.cfg.Cluster }
 func (n *Node) HostName() string { return n.cfg.Host }
 
 // Addrs returns the addresses at which other nodes may reach this one, with its peer id, as
-// links have them. They include loopback addresses only if there are no others.
+// links have them. They include loopback addresses only if there are no other addresses.
 func (n *Node) Addrs() []ma.Multiaddr {
 	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: reachable(n.host)})
 	if err != nil {
@@ -199,8 +198,7 @@ func (n *Node) Addrs() []ma.Multiaddr {
 	return addrs
 }
 
-// reachable returns the addresses of a host, and loopback ones only if there are no others: on
-// another machine they mean that machine.
+// reachable returns the addresses of a host, without loopback addresses if there are other ones.
 func reachable(h libhost.Host) []ma.Multiaddr {
 	all := h.Addrs()
 	far := slices.DeleteFunc(slices.Clone(all), manet.IsIPLoopback)
@@ -221,8 +219,7 @@ func (n *Node) addrBytes() [][]byte {
 	return out
 }
 
-// fileSystem is how a node accesses the paths of contents, besides a store. Tests replace it
-// with one that hangs.
+// fileSystem has the calls of a node that are not calls of a store. Tests replace them.
 type fileSystem struct {
 	lstat  func(path string) (os.FileInfo, error)
 	remove func(dir, root string, m *proto.Manifest) ([]store.Left, error)

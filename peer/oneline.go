@@ -2,7 +2,7 @@ package peer
 
 import "strings"
 
-// oneLine joins the lines of a text, such as those of an error that lists others.
+// oneLine joins the lines of a text, such as a joined error.
 func oneLine(text string) string {
 	var parts []string
 	for line := range strings.Lines(text) {

@@ -142,8 +142,8 @@ func (r *run) checkStore() error {
 	return r.recordDamage()
 }
 
-// away returns what a transfer waits for, in words, if its store cannot be opened because its
-// files do not exist or cannot be read at present. It returns "" if waiting is of no use.
+// away returns a text of what a transfer waits for, if its store cannot be opened because its
+// files do not exist or cannot be read at present. It returns "" if the transfer fails.
 func away(rec metadata.Record, err error) string {
 	var changed *store.ChangedError
 	var unreadable *store.UnreadableError
@@ -162,7 +162,7 @@ func away(rec metadata.Record, err error) string {
 	return ""
 }
 
-// rehash hashes the unverified pieces of the store, and those of a seed that were damaged: the user
+// rehash hashes the unverified pieces of the store, and the damaged pieces of a seed: the user
 // may have put its files back. It records the unreadable ones.
 func (r *run) rehash() error {
 	m, s := r.verifier.Manifest(), r.state()
@@ -195,8 +195,8 @@ func (r *run) rehash() error {
 	return err
 }
 
-// recordDamage records the damaged and missing pieces of a content that was complete. What was fetched
-// is fetched again; a seed serves the rest.
+// recordDamage records the damaged and missing pieces of a complete transfer. They are fetched again, unless it is a
+// seed.
 func (r *run) recordDamage() error {
 	rec, m := &r.state().rec, r.verifier.Manifest()
 	if !rec.Whole {

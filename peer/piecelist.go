@@ -30,15 +30,15 @@ type FileGroup struct {
 	More  int      `json:"more,omitempty"`
 }
 
-// newPieceList lists pieces of m, which it sorts. The files in blamed differ from the content.
-func newPieceList(m *proto.Manifest, pieces []int, blamed map[string]bool) PieceList {
+// newPieceList lists pieces of m, which it sorts. The paths in differing are files that differ.
+func newPieceList(m *proto.Manifest, pieces []int, differing map[string]bool) PieceList {
 	slices.Sort(pieces)
 	l := PieceList{Count: len(pieces), Numbers: append([]int{}, pieces[:min(len(pieces), 1000)]...), Files: []string{}}
 	named := make(map[string]bool)
 	eachPiece(m, pieces, func(files []string) {
 		differ := files
 		if len(files) > 1 {
-			differ = slices.DeleteFunc(slices.Clone(files), func(path string) bool { return !blamed[path] })
+			differ = slices.DeleteFunc(slices.Clone(files), func(path string) bool { return !differing[path] })
 		}
 		if len(differ) == 0 {
 			l.addGroup(files)

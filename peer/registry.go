@@ -20,8 +20,8 @@ type registry struct {
 	ended swarm.Totals // of removed transfers
 }
 
-// find returns the transfer of the content with one of these keys, nil if there is none. A
-// transfer that began with a key takes precedence over one that learned of it.
+// find returns the transfer with one of these keys, nil if there is none. A
+// transfer that started with a key takes precedence over one that learned it later.
 func (r *registry) find(keys ...cid.Cid) *Transfer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,7 +42,7 @@ func (r *registry) findLocked(keys []cid.Cid) *Transfer {
 	return nil
 }
 
-// byKey returns the transfer of the content with a binary key, nil if there is none.
+// byKey returns the transfer with a binary key, nil if there is none.
 func (r *registry) byKey(key []byte) *Transfer {
 	id, err := cid.Cast(key)
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *registry) byKey(key []byte) *Transfer {
 	return r.find(id)
 }
 
-// swarm returns the running swarm of a content, nil if there is none.
+// swarm returns the running swarm with a binary key, nil if there is none.
 func (r *registry) swarm(key []byte) *swarm.Swarm {
 	if t := r.byKey(key); t != nil {
 		return t.state().swarm
@@ -132,8 +132,7 @@ func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) err
 	return r.conflict(p, rec, t)
 }
 
-// conflict returns an error if the transfer of a record may not have its files at a place because of another
-// transfer than t. Files that are only read may overlap. The caller has the lock.
+// conflict is checkApart for the places seen last. Files that are only read may overlap. The caller has the lock.
 func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error {
 	for _, o := range r.byID {
 		if o == t || rec.Seed && !o.state().writes() {

@@ -58,14 +58,14 @@ func (t *Transfer) start(reuse, asked bool) *run {
 	})
 	t.node.wg.Go(func() {
 		defer close(r.ended)
-		r.end(r.begin())
+		r.end(r.run())
 		r.cancel(nil)
 	})
 	return r
 }
 
-// begin goes through the phases, and returns why they ended.
-func (r *run) begin() error {
+// run goes through the phases, and returns why they ended.
+func (r *run) run() error {
 	n, link := r.node, r.Link()
 	if err := n.maySeed(r.state().rec.Seed); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 	}
 	if rec.Seed && len(r.damaged)+len(r.unreadable) > 0 {
 		r.checkEntries(s.Context())
-		r.setWhole() // it serves the valid pieces
+		r.setComplete() // it serves the valid pieces
 	}
 	why := s.Run(r.members)
 	beside.Wait()
@@ -220,7 +220,7 @@ func (r *run) complete(s *swarm.Swarm) {
 	if s.Context().Err() != nil {
 		return // the entries were not compared
 	}
-	r.setWhole()
+	r.setComplete()
 	var err error
 	if !seed {
 		// The user has the content by now. Only if the machine crashes before the flush
@@ -268,7 +268,7 @@ func (r *run) publish(ctx context.Context) error {
 
 // checkEntries settles the outcome if an entry differs and the transfer was complete before: a seed, and a link or an
 // empty file that was changed, are not repaired. Fetched files are: those that changed before the store was opened have
-// been hashed, and others are once a peer reports a bad piece or the user verifies them.
+// been hashed, and the remaining ones are once a peer reports a bad piece or the user verifies them.
 func (r *run) checkEntries(ctx context.Context) {
 	rec, m := &r.state().rec, r.verifier.Manifest()
 	if rec.Completed.IsZero() || r.disk == nil {
@@ -304,8 +304,8 @@ func (r *run) checkEntries(ctx context.Context) {
 	})
 }
 
-// setWhole records that the content is complete.
-func (r *run) setWhole() {
+// setComplete records that the content is complete.
+func (r *run) setComplete() {
 	number := r.node.number.Add(1)
 	r.tryUpdate(func(rec *metadata.Record) {
 		rec.Whole = true

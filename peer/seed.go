@@ -27,7 +27,7 @@ type SeedOptions struct {
 	// Coded makes the transfer a coded one. It is the number of source blocks in a
 	// generation, from 2 to 255, or [CodedAuto]. 0 means plain pieces. It excludes Torrent.
 	Coded int `json:"coded,omitempty"`
-	// Strategy says how blocks spread in a coded transfer. Those of permutation gossip are
+	// Strategy is the strategy of a coded transfer. The strategies of permutation gossip are
 	// for a single cluster. They imply CodedAuto if Coded is 0, though large generations
 	// suit them better.
 	Strategy proto.Strategy `json:"-"`
@@ -48,7 +48,7 @@ type SeedOptions struct {
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// SkipUnreadable, if not nil, leaves out what may not be read, see [store.ScanOptions].
 	SkipUnreadable func(path string) `json:"-"`
-	// User is the user who asks, if it is not the owner of the node. No file is read that he
+	// User is the calling user, nil for the owner of the node. No file is read that the user
 	// may not read.
 	User *vfs.User `json:"-"`
 	// Progress, if not nil, is called with the bytes hashed and to hash.
@@ -75,7 +75,7 @@ func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	return coded.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
 }
 
-// Seed hashes the file or folder at path, in place, and serves it from there until the transfer
+// Seed hashes the file or directory at path, in place, and serves it from there until the transfer
 // is stopped. It blocks until the content is hashed and served, or ctx ends. The files must not
 // change as long as they are served. Seed fails if path leads to or through the data directory, and
 // if another transfer fetches to it, above or below it, by whatever name. A complete transfer there becomes a

@@ -26,19 +26,19 @@ func newSharing() *sharing {
 	return &sharing{share: limit.NewShare(), sessions: map[proto.PeerID][]*sharingSession{}}
 }
 
-// run tells the members what the node needs, until ctx ends.
+// run sends the demand of the node to the members, until ctx ends.
 func (s *sharing) run(ctx context.Context) {
 	s.share.Run(ctx, func(limit.Demand) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, all := range s.sessions {
-			s.tell(all[0])
+			s.sendDemand(all[0])
 		}
 	})
 }
 
-// tell sends what the node needs. The caller has the lock: so a session gets the newest last.
-func (s *sharing) tell(to *sharingSession) {
+// sendDemand sends the demand of the node. The caller has the lock, so that a session receives the newest last.
+func (s *sharing) sendDemand(to *sharingSession) {
 	d := s.share.Demand()
 	to.send(&proto.Demand{Limit: uint64(d.Limit), Rate: uint64(d.Rate)})
 }
@@ -50,7 +50,7 @@ func (s *sharing) Join(id proto.PeerID, send func(proto.Message)) (leave func())
 	defer s.mu.Unlock()
 	s.sessions[id] = append(s.sessions[id], c)
 	if s.share.Demand().Limit > 0 {
-		s.tell(c)
+		s.sendDemand(c)
 	}
 	return func() {
 		s.mu.Lock()
@@ -66,7 +66,7 @@ func (s *sharing) Join(id proto.PeerID, send func(proto.Message)) (leave func())
 			delete(s.sessions, id)
 			s.share.Leave(string(id))
 		} else if s.share.Demand().Limit > 0 { // what the ended session was sent last may not have arrived
-			s.tell(all[0])
+			s.sendDemand(all[0])
 		}
 	}
 }

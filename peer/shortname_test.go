@@ -35,7 +35,7 @@ func TestLogHasNoIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	peertest.Start(t, "B", log, data)
-	if !strings.Contains(text.String(), short) || !strings.Contains(text.String(), "invalid transfer folder") {
+	if !strings.Contains(text.String(), short) || !strings.Contains(text.String(), "invalid transfer directory") {
 		t.Errorf("the log does not have %s:\n%s", short, text.String())
 	}
 	if strings.Contains(text.String(), id) {

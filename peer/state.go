@@ -11,12 +11,12 @@ import (
 	"github.com/mobgrid/mob/peer/swarm"
 )
 
-// state is what a transfer is at a moment. A published state does not change.
+// state is the state of a transfer at a moment. A published state does not change.
 type state struct {
 	rec     metadata.Record
 	desc    *metadata.Description
 	phase   Phase
-	waiting string // what it waits for, in words
+	waiting string // text of what it waits for
 	err     error  // why it failed or was stopped
 	lost    error  // why bytes did not reach the disk
 

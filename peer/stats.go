@@ -7,15 +7,13 @@ import (
 	"github.com/mobgrid/mob/peer/swarm"
 )
 
-// Stats are the figures of a node for monitoring: all its transfers together.
+// Stats are the numbers of a node for monitoring: all its transfers together.
 type Stats struct {
-	// Totals are since the node started, those of transfers that ended or were removed included.
-	// None of them goes down.
+	// Totals are counted from the start of the node, and include removed transfers.
 	Totals swarm.Totals
 	// Transfers counts the transfers in each phase.
 	Transfers map[Phase]int
-	// Clusters has what the node sees of each cluster. A peer counts once in each transfer that it
-	// shares.
+	// Clusters has the connected peers of each cluster. A peer counts once in each transfer.
 	Clusters map[string]swarm.ClusterStatus
 	// Damaged and Unreadable count pieces that are not served at present.
 	Damaged, Unreadable int
@@ -23,7 +21,7 @@ type Stats struct {
 	Isolated int
 }
 
-// Stats returns the figures of the node. It waits neither for the disk nor for the network, and costs
+// Stats returns the numbers of the node. It waits neither for the disk nor for the network, and costs
 // less than a [Transfer.Status] of each transfer.
 func (n *Node) Stats() Stats {
 	st := Stats{Transfers: map[Phase]int{}, Clusters: map[string]swarm.ClusterStatus{}}
@@ -57,8 +55,7 @@ func (r *registry) count(st *Stats) (swarms []*swarm.Swarm) {
 	return swarms
 }
 
-// Probe waits until the loop of every transfer has answered, and fails if ctx ends before. So it
-// tells a node that hangs from one that works.
+// Probe waits until the loop of every transfer has answered, and fails if ctx ends before: the node hangs.
 func (n *Node) Probe(ctx context.Context) error {
 	for _, s := range n.transfers.count(&Stats{Transfers: map[Phase]int{}}) {
 		if err := s.Probe(ctx); err != nil {

@@ -36,11 +36,11 @@ type Status struct {
 	DroppedBits int `json:"dropped_bits,omitempty"`
 	// Plan is nil if the transfer follows no plan.
 	Plan *PlanStatus `json:"plan,omitempty"`
-	// Limits are those of the transfer itself, nil for none.
+	// Limits are the limits of the transfer, nil for none.
 	Limits *limit.Limits `json:"limits,omitempty"`
-	// Elapsed is the time from the start until the content was whole, or until now.
+	// Elapsed is the time from the start until the content was complete, or until now.
 	Elapsed time.Duration `json:"elapsed_ns"`
-	// Ends is when the content ends by what [Node.SetKeep] says, unless somebody uses it then.
+	// Ends is the time at which the transfer ends, see [Node.SetKeep], unless it is in use.
 	Ends time.Time `json:"ends,omitzero"`
 	// Peers is empty in the result of [Transfer.Progress].
 	Peers []PeerStatus `json:"peers"`
@@ -60,14 +60,14 @@ type PlanStatus struct {
 	// Host is the name of the node's host, and In says whether the plan has it.
 	Host string `json:"host"`
 	In   bool   `json:"in"`
-	// Parents counts the hosts that send to the node in the plan, and Followed those of which it
-	// requests their pieces now. It fetches those of the others as in any swarm.
+	// Parents counts the hosts that send to the node in the plan. Followed counts the parents that it
+	// requests the planned pieces from now.
 	Parents  int `json:"parents"`
 	Followed int `json:"followed"`
 }
 
 // Traffic is payload by direction and by network, in bytes or in bytes per second: WAN is with nodes of
-// other sites, LAN with those of the own.
+// other sites, LAN with nodes of the own site.
 type Traffic = payload.Traffic
 
 // Level is payload within one of the groups that a node is in, but not within the next one.
@@ -90,7 +90,7 @@ func (t *Transfer) Status() Status {
 // Visit has the node connect to all members that trackers named, so that [Status.WholeNodes] counts
 // the complete ones. It does not wait for them.
 func (t *Transfer) Visit() {
-	t.use.begin()()
+	t.use.start()()
 	if s := t.state().swarm; s != nil {
 		s.Visit()
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// SetTrackers replaces the trackers of the node. Transfers that ask trackers ask the new ones from
-// their next announce on, others from their next start on.
+// SetTrackers replaces the trackers of the node. Transfers use the new ones from
+// their next announce or start on.
 func (n *Node) SetTrackers(trackers []ma.Multiaddr) { n.ownTrackers.Store(&trackers) }
 
 // Trackers returns the trackers of the node.

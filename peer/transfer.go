@@ -14,7 +14,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Transfer is the content of one link at one node: seeded, or fetched and served meanwhile. Its methods may
+// Transfer is the content of one link at one node: seeded, or fetched and served. Its methods may
 // be called from any goroutine. It goes through these phases:
 //
 //	seeking -> checking -> fetching -> whole
@@ -101,8 +101,8 @@ func (t *Transfer) Flush(ctx context.Context) error { return t.state().flushed.w
 // [ErrStopped] if Stop was called.
 func (t *Transfer) Err() error { return t.state().err }
 
-// Stop ends the transfer, and waits for the disk, and for peers for a second at most. What is
-// stored is kept. The node does not resume the transfer when it starts again, but
+// Stop ends the transfer, and waits for the disk, and for peers for a second at most. Stored
+// pieces are kept. The node does not resume the transfer when it starts again, but
 // [Node.Get] and [Node.Seed] do. Stopping a stopped or removed transfer does nothing.
 func (t *Transfer) Stop() error {
 	err := t.do(func() error {
@@ -120,7 +120,7 @@ func (t *Transfer) setWaiting(what string) { t.change(func(s *state) { s.waiting
 
 func (t *Transfer) log() *slog.Logger { return t.node.log.With("content", t.ID.String()) }
 
-// Description returns what is known of the content besides its bytes. It is replaced when the
+// Description returns the documents of the content: manifest, torrent and plan. It is replaced when the
 // transfer starts again.
 func (t *Transfer) Description() *metadata.Description { return t.state().desc }
 

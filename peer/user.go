@@ -12,14 +12,14 @@ import (
 
 var errReuse = errors.New("only the owner of the daemon may take over what is there: choose another path")
 
-// userFiles bounds the open files of a transfer that another user began.
+// userFiles limits the open files of a transfer of another user.
 const userFiles = 64
 
-// User returns who began the transfer, nil for the owner of the node.
+// User returns the user who started the transfer, nil for the owner of the node.
 func (t *Transfer) User() *vfs.User { return t.state().rec.User }
 
-// For reports whether the transfer is for a user to see and to change: one that the user began,
-// or any if it is the owner of the node, nil.
+// For reports whether a user may see and change the transfer: the user who started it, and
+// the owner of the node, nil.
 func (t *Transfer) For(u *vfs.User) bool {
 	began := t.User()
 	return u == nil || began != nil && began.UID == u.UID
@@ -46,9 +46,8 @@ func (t *Transfer) files(r metadata.Record) *store.Files {
 	return files
 }
 
-// checkUser returns the path at which a user who is not the owner of the node may have a
-// content, without symbolic links, if it is one. It fails if the user cannot reach it, and if it
-// overlaps the data directory.
+// checkUser returns the path without symbolic links, unless the user is the owner of the node. It fails if the user cannot
+// reach it, and if it overlaps the data directory.
 func (n *Node) checkUser(u *vfs.User, root string) (string, error) {
 	if u == nil {
 		return root, nil

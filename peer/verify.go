@@ -13,17 +13,17 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Verification is what [Transfer.Verify] found. Its JSON is an interface for scripts.
+// Verification is the result of [Transfer.Verify]. Its JSON is an interface for scripts.
 type Verification struct {
-	// Pieces is how many the content has, and Checked how many of them were hashed: those that
-	// the node has, and for a seed all.
+	// Pieces counts the pieces of the content, and Checked the hashed ones: the stored pieces, and all pieces of a
+	// seed.
 	Pieces  int `json:"pieces"`
 	Checked int `json:"checked"`
 	// Damaged pieces have other bytes, and are not offered any more.
 	Damaged PieceList `json:"damaged"`
 	// Missing pieces are not stored any more. It is empty if the transfer was never complete.
 	Missing PieceList `json:"missing"`
-	// Unreadable pieces cannot be read at present, which says nothing of their bytes. Why is the
+	// Unreadable pieces cannot be read at present, so they may be valid. Why is the
 	// reason for the first.
 	Unreadable PieceList `json:"unreadable"`
 	Why        string    `json:"why,omitempty"`
@@ -103,7 +103,7 @@ func record(st store.Store, found func(piece int, is store.Verdict, why error)) 
 	}
 }
 
-// found notes what a piece is.
+// found records the verdict on a piece.
 func (v *verification) found(piece int, verdict store.Verdict, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -179,7 +179,7 @@ func (v *verification) compare(ctx context.Context, disk *store.Disk, r metadata
 // Differences returns the entries that differ from the content now, apart from files whose bytes were changed and are
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
-	defer t.use.begin()()
+	defer t.use.start()()
 	s := t.state()
 	v := verification{m: s.desc.Manifest()}
 	if err := v.compare(ctx, s.disk(), s.rec); err != nil {
@@ -192,13 +192,11 @@ func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) 
 func wasComplete(r metadata.Record) bool { return r.Whole || r.Seed || !r.Completed.IsZero() }
 
 // Verify compares all entries with the content, reads all that the node has again, and hashes it. It calls progress, if
-// that is not nil, with the bytes done and to do. Damaged pieces are not offered any more. Those of
-// a content that was fetched are missing from then on, and fetched again while the transfer runs;
-// a content that was seeded is never written to. The transfer goes on meanwhile. One that does not
-// run is verified all the same, and cannot be started or removed during that. Verify fails if the content
-// is not at its path.
+// that is not nil, with the bytes done and to do. Damaged pieces are not offered any more. They are fetched
+// again while the transfer runs, unless it is a seed, whose files are never written. The transfer continues to run. A stopped
+// transfer cannot be started or removed during Verify. Verify fails if the content is not at its path.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (found *Verification, err error) {
-	defer t.use.begin()()
+	defer t.use.start()()
 	st, err := t.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
@@ -256,7 +254,7 @@ func (t *Transfer) awaitSwarm(ctx context.Context) (*state, error) {
 	}
 }
 
-// verifyStopped is Verify for a transfer that does not run. No other operation runs meanwhile.
+// verifyStopped is Verify for a transfer that does not run.
 func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total int64)) (*Verification, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
