@@ -110,8 +110,8 @@ func (a *addition) resume() error {
 	}
 	same := old.Root == a.record.Root
 	if !same {
-		t.spot.look(old.Root)
-		same = t.spot.same(a.place)
+		t.locate()
+		same = t.state().place.Same(a.place)
 	}
 	missing := (old.Begun || old.Seed) && t.node.fs.missing(old.Root)
 	if a.record.Seed {

@@ -4,88 +4,52 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
 )
 
 // lookTimeout bounds a look at the places of all transfers. A disk that hangs keeps only its own
 // transfers from being looked at.
 const lookTimeout = time.Second
 
-// spot is the place of a transfer's files, as it was seen last.
-type spot struct {
-	looking sync.Mutex // held during a look, which may hang
-
-	mu sync.Mutex
-	at vfs.Place
-	// open is the place when the store opened it. The last ID is the directory that the store holds open,
-	// wherever that was moved since.
-	open vfs.Place
-}
-
-// overlaps reports whether the content is at a place, above or below it.
-func (s *spot) overlaps(p vfs.Place) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// overlaps reports whether the transfer's files are at a place, above or below it.
+func (s *state) overlaps(p vfs.Place) bool {
 	up := p // by the directory above, as a file that the store does not hold open
 	if exists := len(p.IDs) - 1; exists > 0 && len(p.Rest) == 0 {
 		up = vfs.Place{IDs: p.IDs[:exists], Rest: []string{filepath.Base(p.Path)}}
 	}
-	return p.Holds(s.at) || s.at.Holds(p) || p.Holds(s.open) || s.open.Holds(p) || s.open.Holds(up)
+	return p.Holds(s.place) || s.place.Holds(p) || p.Holds(s.open) || s.open.Holds(p) || s.open.Holds(up)
 }
 
-// place returns the place, without IDs if it is not known.
-func (s *spot) place() vfs.Place {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at
-}
-
-func (s *spot) same(p vfs.Place) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at.Same(p)
-}
-
-func (s *spot) set(p vfs.Place) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = p
-}
-
-// hold records that the store of the files at the place was opened. Of a single file it holds the directory above.
-func (s *spot) hold(single bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	dir := len(s.at.IDs) - 1
-	switch {
-	case dir < 1 || len(s.at.Rest) > 0:
+// hold records the place of the open store. Of a single file the store holds the directory above.
+func (s *state) hold() {
+	dir, e := len(s.place.IDs)-1, s.desc.Manifest().Entries
+	switch single := len(e) == 1 && e[0].Path == "" && e[0].Kind == proto.File; {
+	case dir < 1 || len(s.place.Rest) > 0:
 	case single:
-		s.open = vfs.Place{IDs: s.at.IDs[:dir], Rest: []string{filepath.Base(s.at.Path)}}
+		s.open = vfs.Place{IDs: s.place.IDs[:dir], Rest: []string{filepath.Base(s.place.Path)}}
 	default:
-		s.open = s.at
+		s.open = s.place
 	}
 }
 
-// release records that the store was closed.
-func (s *spot) release() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open = vfs.Place{}
-}
-
-// look looks where a path leads now. If that fails, or the transfer has no path, nothing changes.
-func (s *spot) look(path string) {
-	if path == "" {
+// locate records where the transfer's path leads now. If that fails, or it has no path, nothing changes.
+func (t *Transfer) locate() {
+	root := t.state().rec.Root
+	if root == "" {
 		return
 	}
-	s.looking.Lock()
-	defer s.looking.Unlock()
-	if p, err := vfs.PlaceOf(vfs.OS{}, path); err == nil {
-		s.set(p)
+	t.states.locating.Lock()
+	defer t.states.locating.Unlock()
+	if p, err := vfs.PlaceOf(vfs.OS{}, root); err == nil {
+		t.change(func(s *state) {
+			if s.rec.Root == root {
+				s.place = p
+			}
+		})
 	}
 }
 
@@ -141,12 +105,11 @@ func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
 // it. It fails if that overlaps another transfer. Links and mounts may have changed since the user gave the
 // path, and a file system may not distinguish two names.
 func (r *run) take() error {
-	rec := r.state().rec
-	r.spot.look(rec.Root)
+	r.locate()
 	if !r.state().writes() {
 		return nil
 	}
-	_, err := r.node.checkPlace(rec, r.Transfer)
+	_, err := r.node.checkPlace(r.state().rec, r.Transfer)
 	return err
 }
 
@@ -154,13 +117,13 @@ func (r *run) take() error {
 // now on: it becomes a seed, and neither repairs nor deletes them. Another seed of the same path is compared
 // with the files.
 func (n *Node) seeded(t *Transfer) error {
-	p := t.spot.place()
+	p := t.state().place
 	var errs []error
 	for _, o := range n.transfers.all() {
 		s := o.state()
 		switch {
-		case o == t || !o.spot.overlaps(p):
-		case !s.rec.Seed && o.For(t.User()), s.rec.Seed && o.spot.same(p) && (s.phase != Whole || s.full()):
+		case o == t || !s.overlaps(p):
+		case !s.rec.Seed && o.For(t.User()), s.rec.Seed && s.place.Same(p) && (s.phase != Whole || s.full()):
 			err := o.becomeSeed()
 			if err != nil && !o.For(t.User()) { // it is not for this user to see
 				o.log().Error("transfer not changed to a seed", "path", s.rec.Root, "error", err)
@@ -174,7 +137,7 @@ func (n *Node) seeded(t *Transfer) error {
 
 // becomeSeed makes a transfer a seed. If it runs, it starts again, which compares the files with their stamps.
 func (t *Transfer) becomeSeed() error {
-	err := t.do(func() error {
+	return t.doIfPresent(func() error {
 		running := t.state().running()
 		if running {
 			t.halt(errRestart)
@@ -185,8 +148,4 @@ func (t *Transfer) becomeSeed() error {
 		}
 		return err
 	})
-	if errors.Is(err, ErrUnknownTransfer) {
-		return nil
-	}
-	return err
 }

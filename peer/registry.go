@@ -83,7 +83,7 @@ func (r *registry) add(t *Transfer, p vfs.Place) (known *Transfer, err error) {
 	if err := r.conflict(p, t.state().rec, t); err != nil {
 		return nil, err
 	}
-	t.spot.set(p)
+	t.change(func(s *state) { s.place = p })
 	r.byID[t.ID] = t
 	return nil, nil
 }
@@ -98,8 +98,7 @@ func (r *registry) move(t *Transfer, rec metadata.Record, p vfs.Place) error {
 	if err := r.conflict(p, rec, t); err != nil {
 		return err
 	}
-	t.spot.set(p)
-	t.change(func(s *state) { s.rec.Root = rec.Root })
+	t.change(func(s *state) { s.rec.Root, s.place = rec.Root, p })
 	return nil
 }
 
@@ -135,10 +134,11 @@ func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) err
 // conflict is checkApart for the places seen last. Files that are only read may overlap. The caller has the lock.
 func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error {
 	for _, o := range r.byID {
-		if o == t || rec.Seed && !o.state().writes() {
+		s := o.state()
+		if o == t || rec.Seed && !s.writes() {
 			continue
 		}
-		if rec.Root != "" && o.state().rec.Root == rec.Root || o.spot.overlaps(p) {
+		if rec.Root != "" && s.rec.Root == rec.Root || s.overlaps(p) {
 			return conflictError(o, p, rec)
 		}
 	}
@@ -147,7 +147,7 @@ func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error
 
 // conflictError returns the error of a record whose files cannot be at a place because of a transfer.
 func conflictError(t *Transfer, p vfs.Place, r metadata.Record) error {
-	root, of, same := t.state().rec.Root, fmt.Sprintf("another transfer (%s)", t.ID), t.spot.same(p)
+	root, of, same := t.state().rec.Root, fmt.Sprintf("another transfer (%s)", t.ID), t.state().place.Same(p)
 	if !t.For(r.User) {
 		root, of = "a directory", "a transfer of another user"
 	}
@@ -162,7 +162,7 @@ func conflictError(t *Transfer, p vfs.Place, r metadata.Record) error {
 
 // lookAtPlaces looks where the paths of all transfers lead now.
 func (r *registry) lookAtPlaces() {
-	lookAtAll(r.all(), func(t *Transfer) { t.spot.look(t.state().rec.Root) })
+	lookAtAll(r.all(), (*Transfer).locate)
 }
 
 // newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
@@ -179,9 +179,9 @@ func (r *registry) newest(path string, u *vfs.User) *Transfer {
 	r.lookAtPlaces()
 	var p vfs.Place
 	if t := at(func(t *Transfer) bool { return t.state().rec.Root == path }); t != nil {
-		p = t.spot.place() // PlaceOf would hang if its disk does
+		p = t.state().place // PlaceOf would hang if its disk does
 	} else if seen, err := vfs.PlaceOf(vfs.OS{}, path); err == nil {
 		p = seen
 	}
-	return at(func(t *Transfer) bool { return t.state().rec.Root == path || t.spot.same(p) })
+	return at(func(t *Transfer) bool { return t.state().rec.Root == path || t.state().place.Same(p) })
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
@@ -116,14 +117,13 @@ func (r *run) phases() (why error) {
 	if err := r.findPlan(); err != nil {
 		return err
 	}
-	m := r.Manifest()
-	r.verifier = store.NewVerifier(m)
+	r.verifier = store.NewVerifier(r.Manifest())
 	if err := r.openStore(); err != nil {
 		return err
 	}
-	r.spot.hold(len(m.Entries) == 1 && m.Entries[0].Path == "" && m.Entries[0].Kind == proto.File)
+	r.change((*state).hold)
 	why = r.share(nil)
-	r.spot.release()
+	r.change(func(s *state) { s.open = vfs.Place{} })
 	if err := r.store.Close(); err != nil {
 		r.lose(fmt.Errorf("close files: %w", err))
 	}

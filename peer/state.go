@@ -8,6 +8,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/peer/swarm"
 )
 
@@ -27,6 +28,11 @@ type state struct {
 	look    store.State  // the last comparison with the disk
 	// droppedBits is the number of entries without special bits, see [Status.DroppedBits].
 	droppedBits int
+
+	place vfs.Place // of the root, as it was seen last
+	// open is the place when the store opened it. The last ID is the directory that the store holds open,
+	// wherever that was moved since.
+	open vfs.Place
 
 	started, completed time.Time
 	outcome            *outcome // for Wait
@@ -80,6 +86,7 @@ type states struct {
 	changing sync.Mutex // nothing under it waits for a disk, the network or a channel
 	current  atomic.Pointer[state]
 	saving   sync.Mutex // admits one write of the record at a time
+	locating sync.Mutex // held during a look at the path, which may hang
 }
 
 func (t *Transfer) state() *state { return t.states.current.Load() }

@@ -30,7 +30,6 @@ type Transfer struct {
 	dir    string
 	body   func(*run) error // goes through the phases, and returns why they ended, never nil
 	limits limit.Buckets
-	spot   spot
 	use    use
 	states states
 	ops    chan struct{} // holds a token during an operation, see do
@@ -81,6 +80,15 @@ func (t *Transfer) do(operation func() error) error {
 	return operation()
 }
 
+// doIfPresent is do that does nothing for a removed transfer.
+func (t *Transfer) doIfPresent(operation func() error) error {
+	err := t.do(operation)
+	if errors.Is(err, ErrUnknownTransfer) {
+		return nil
+	}
+	return err
+}
+
 // halt ends the run, and waits for that.
 func (t *Transfer) halt(why error) {
 	if r := t.state().run; r != nil {
@@ -105,14 +113,10 @@ func (t *Transfer) Err() error { return t.state().err }
 // pieces are kept. The node does not resume the transfer when it starts again, but
 // [Node.Get] and [Node.Seed] do. Stopping a stopped or removed transfer does nothing.
 func (t *Transfer) Stop() error {
-	err := t.do(func() error {
+	return t.doIfPresent(func() error {
 		t.halt(ErrStopped)
 		return t.update(func(r *metadata.Record) { r.Stopped = true })
 	})
-	if errors.Is(err, ErrUnknownTransfer) {
-		return nil
-	}
-	return err
 }
 
 // setWaiting records what the transfer waits for.

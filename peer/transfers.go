@@ -2,7 +2,6 @@ package peer
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,7 +53,7 @@ func (n *Node) Remove(t *Transfer, deleteContent bool) ([]store.Left, error) {
 
 // remove is Remove, if condition holds once no other operation changes the transfer.
 func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (left []store.Left, err error) {
-	err = t.do(func() (err error) {
+	err = t.doIfPresent(func() (err error) {
 		rec := &t.state().rec
 		switch {
 		case !condition():
@@ -79,9 +78,6 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 		n.transfers.remove(t)
 		return nil
 	})
-	if errors.Is(err, ErrUnknownTransfer) {
-		return nil, nil
-	}
 	return left, err
 }
 
