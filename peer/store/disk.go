@@ -166,9 +166,9 @@ func (d *Disk) openClosed(file int, name string) (f vfs.File, info fs.FileInfo, 
 	if err != nil || was == nil {
 		return nil, nil, errors.Join(err, notExist(was))
 	}
-	err = d.tree.permit(name, func() (err error) {
+	f, err = permit(d.tree, name, func() (f vfs.File, err error) {
 		f, info, err = d.tree.openRegular(name, os.O_RDONLY)
-		return err
+		return f, err
 	})
 	d.keepStamp(file, was)
 	return f, info, err

@@ -253,10 +253,9 @@ func (t *tree) syncNames() error {
 
 // syncEmpty flushes a file without bytes.
 func (t *tree) syncEmpty(name string) error {
-	var f vfs.File
-	err := t.permit(name, func() (err error) {
-		f, _, err = t.openRegular(name, os.O_RDONLY)
-		return err
+	f, err := permit(t, name, func() (vfs.File, error) {
+		f, _, err := t.openRegular(name, os.O_RDONLY)
+		return f, err
 	})
 	return t.syncOpen(name, f, err)
 }

@@ -7,11 +7,16 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// growing has the hashes of the pieces of growing content.
+// growing has the pieces of growing content.
 type growing struct {
-	mu    sync.RWMutex // guards what follows
-	sums  map[int][sha256.Size]byte
-	sizes map[int]int // of the shorter pieces
+	mu     sync.RWMutex // guards what follows
+	pieces map[int]grown
+}
+
+// grown is the length of a piece and its hash.
+type grown struct {
+	size int
+	sum  [sha256.Size]byte
 }
 
 // NewGrowing returns a verifier of content that grows while it is fetched, see
@@ -24,7 +29,7 @@ func NewGrowing(name string, count int, length uint32) *Verifier {
 			PieceLength: length,
 			Entries:     []proto.Entry{{Kind: proto.File, Size: size, Mode: 0o600, MTime: proto.NoMTime}},
 		},
-		grown: &growing{sums: map[int][sha256.Size]byte{}, sizes: map[int]int{}},
+		grown: &growing{pieces: make(map[int]grown)},
 	}
 }
 
@@ -33,35 +38,35 @@ func (v *Verifier) Growing() bool { return v.grown != nil }
 
 // Grow adds a piece: its length in bytes, and its SHA-256.
 func (v *Verifier) Grow(piece, size int, sum [sha256.Size]byte) {
-	g := v.grown
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.sums[piece] = sum
-	if size < int(v.m.PieceLength) {
-		g.sizes[piece] = size
-	}
+	v.grown.mu.Lock()
+	defer v.grown.mu.Unlock()
+	v.grown.pieces[piece] = grown{size, sum}
 }
 
 // PieceSize returns the length of a piece in bytes, the maximum if the piece was not added yet.
 func (v *Verifier) PieceSize(piece int) int {
-	if g := v.grown; g != nil {
-		g.mu.RLock()
-		defer g.mu.RUnlock()
-		if size, ok := g.sizes[piece]; ok {
-			return size
-		}
+	if p, ok := v.piece(piece); ok {
+		return p.size
 	}
 	return v.m.PieceSize(piece)
 }
 
+// piece returns a piece that was added.
+func (v *Verifier) piece(piece int) (p grown, ok bool) {
+	if v.grown == nil {
+		return p, false
+	}
+	v.grown.mu.RLock()
+	defer v.grown.mu.RUnlock()
+	p, ok = v.grown.pieces[piece]
+	return p, ok
+}
+
 // matches reports whether the hash of a piece is right.
 func (v *Verifier) matches(piece int, sum *pieceSum) bool {
-	g := v.grown
-	if g == nil {
+	if v.grown == nil {
 		return sum.matches(v.m, piece)
 	}
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	want, ok := g.sums[piece]
-	return ok && sum.sha256 == want
+	p, ok := v.piece(piece)
+	return ok && sum.sha256 == p.sum
 }

@@ -182,15 +182,9 @@ func (t *tree) isAway() (bool, error) {
 }
 
 // readlink returns the target of a symbolic link.
-func (t *tree) readlink(name string) (target string, err error) {
-	err = t.permit(filepath.Dir(name), func() (err error) {
-		target, err = t.root.Readlink(name)
-		return err
-	})
-	if err != nil {
-		return "", t.withPath(name, err)
-	}
-	return target, nil
+func (t *tree) readlink(name string) (string, error) {
+	target, err := permit(t, filepath.Dir(name), func() (string, error) { return t.root.Readlink(name) })
+	return target, t.withPath(name, err)
 }
 
 // Stamps are the states of files at one moment.

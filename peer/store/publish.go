@@ -446,12 +446,10 @@ func (t *tree) finishDir(name string, e *proto.Entry) error {
 }
 
 // openDir opens a directory. It fails if something else has its name.
-func (t *tree) openDir(name string) (f vfs.File, err error) {
-	err = t.permit(name, func() (err error) {
-		f, err = t.root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
-		return err
+func (t *tree) openDir(name string) (vfs.File, error) {
+	return permit(t, name, func() (vfs.File, error) {
+		return t.root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	})
-	return f, err
 }
 
 // hasMetadata reports whether a file or directory has the mode and the time of e.

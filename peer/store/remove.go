@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -189,7 +188,7 @@ func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
 // remove removes a file, a symbolic link or an empty directory. Publish may have made the
 // directory that it is in read-only.
 func (r *remover) remove(name string) error {
-	err := r.tree.permit(filepath.Dir(name), func() error { return r.tree.root.Remove(name) })
+	_, err := permit(r.tree, filepath.Dir(name), func() (struct{}, error) { return struct{}{}, r.tree.root.Remove(name) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return r.tree.withPath(name, err)
 	}
@@ -268,11 +267,7 @@ func (r *remover) inRealDir(name string) bool {
 // emptied returns why a directory is left: "" if nothing is in it. It records names
 // that are not part of the content.
 func (r *remover) emptied(name string) (why string, err error) {
-	var f vfs.File
-	err = r.tree.permit(name, func() (err error) {
-		f, err = r.tree.root.OpenFile(name, os.O_RDONLY, 0)
-		return err
-	})
+	f, err := r.tree.openDir(name)
 	if err != nil {
 		return "", r.tree.withPath(name, err)
 	}

@@ -49,10 +49,8 @@ type names struct {
 // open opens the root.
 func (t *tree) open(at *place) error {
 	t.path = at.path
-	err := t.permit(".", func() (err error) {
-		t.root, err = at.open(t.single())
-		return err
-	})
+	root, err := permit(t, ".", func() (vfs.Root, error) { return at.open(t.single()) })
+	t.root = root
 	var changed *ChangedError
 	if err != nil && !errors.As(err, &changed) {
 		return cannotRead(t.dir(), err)
@@ -205,12 +203,8 @@ func (t *tree) regular(file int, info fs.FileInfo, err error) (fs.FileInfo, erro
 }
 
 // lstat describes what has a name.
-func (t *tree) lstat(name string) (info fs.FileInfo, err error) {
-	err = t.permit(filepath.Dir(name), func() (err error) {
-		info, err = t.root.Lstat(name)
-		return err
-	})
-	return info, err
+func (t *tree) lstat(name string) (fs.FileInfo, error) {
+	return permit(t, filepath.Dir(name), func() (fs.FileInfo, error) { return t.root.Lstat(name) })
 }
 
 // lacksEntries reports whether an empty file, a directory or a symbolic link is missing.

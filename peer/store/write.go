@@ -470,11 +470,7 @@ func (t *tree) openTop() error {
 	if t.names.top != nil {
 		return nil
 	}
-	var top vfs.File
-	err := t.permit(".", func() (err error) {
-		top, err = t.root.OpenFile(".", os.O_RDONLY, 0)
-		return err
-	})
+	top, err := t.openDir(".")
 	if err != nil {
 		return t.withPath(".", err)
 	}
