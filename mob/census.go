@@ -71,7 +71,7 @@ func (s *State) addClaim(p *peer, i int) {
 	s.relay(i, avail.Claim)
 	f := s.fetches[i]
 	both := f.enters(home)
-	if both && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && !p.HasLapsed() {
+	if both && p.local && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && !p.HasLapsed() {
 		p.Overrode = s.now
 	}
 	if !s.precedes(p, i) {

@@ -74,16 +74,17 @@ func (s *State) lapseClaims() {
 
 // isOverridden reports whether members have recently started pieces that the node claims: its claims
 // do not count for them, and it would fetch these pieces a second time. Where there are several
-// members it takes two, since one may only have been delayed.
+// members it takes two, since one may only have been delayed. Members of other racks do not count: claims wait behind
+// blocks on the way there.
 func (s *State) isOverridden() bool {
-	near, by := 0, 0
+	local, by := 0, 0
 	for _, p := range s.peers {
-		if p.near() {
-			near++
+		if p.local {
+			local++
 		}
 		if s.now.Sub(p.Overrode) < 2*s.t.Stall {
 			by++
 		}
 	}
-	return by > 0 && by >= min(2, near)
+	return by > 0 && by >= min(2, local)
 }

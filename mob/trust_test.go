@@ -48,3 +48,29 @@ func TestOverridden(t *testing.T) {
 		t.Error("it never ends")
 	}
 }
+
+// TestNotOverriddenByOtherRacks checks that claims of members of another rack, which may have crossed the node's, do
+// not keep the node from the WAN.
+func TestNotOverriddenByOtherRacks(t *testing.T) {
+	s := newWitness("b", "B/r1")
+	s.joins("B/r2", "c", "d")
+	s.joins("A", "a")
+	every := []proto.Range{{Count: 64}}
+	for _, id := range []proto.PeerID{"c", "d"} {
+		s.hears(Received{id, &proto.Have{}})
+		s.hears(Received{id, &proto.Want{Pieces: every}})
+	}
+	s.hears(Received{"a", &proto.Have{Have: every}})
+	s.now = s.now.Add(time.Second)
+	s.hears(Tick{})
+	if len(s.fetches) == 0 {
+		t.Fatal("the node claims nothing")
+	}
+	s.now = s.now.Add(time.Second)
+	for _, id := range []proto.PeerID{"c", "d"} {
+		s.hears(Received{id, &proto.Have{Claim: every}})
+	}
+	if s.isOverridden() {
+		t.Error("members of another rack keep the node from the WAN")
+	}
+}
