@@ -114,7 +114,7 @@ var table = map[string]rule{
 	"cli/status":    {ours: []string{"cli/command", "cli/control", "cli/daemon", "cli/term", "interop/bittorrent/metainfo", "peer", "peer/limit", "proto"}, tests: []string{"cli/topology", "mob/plan"}},
 	"cli/network":   {ours: []string{"cli/command", "cli/daemon", "cli/metrics", "cli/term", "cli/web", "deploy", "membership", "peer", "peer/datadir", "peer/shortname", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"cli/clitest", "peer/peertest"}},
 	"cli/casting":   {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/command", "cli/term", "proto"}},
-	"cli/demo":      {ours: []string{"cli/command", "cli/daemon", "cli/term", "peer", "peer/transport", "proto", "tracker"}},
+	"cli/demo":      {ours: []string{"cli/command", "cli/daemon", "cli/term", "peer", "tracker"}},
 	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
 	"cli/mob":       {ours: []string{"cli", "cli/command"}, outside: []string{}},
 	"deploy/man":    {ours: []string{"cli"}},

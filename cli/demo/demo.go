@@ -67,38 +67,36 @@ func runDemo(ctx context.Context, a *command.App, f flags, length int64) (err er
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	a.Note("a tracker, a source and %s of %s; %s of random data in %s",
 		term.Plural(f.clusters, "cluster"), term.Plural(f.nodes, "node"), term.Bytes(length), dir)
-	content, err := writeContent(ctx, dir, length)
-	if err != nil {
-		return err
-	}
 	grid, err := newGrid(dir, f.clusters, f.nodes)
 	defer func() { err = errors.Join(err, grid.close()) }()
 	if err != nil {
 		return err
 	}
-	took, err := demoTransfer(ctx, a, grid, content.path)
-	if err != nil {
+	if err := grid.seed(ctx, length); err != nil {
 		return err
+	}
+	took, err := grid.transfer(ctx, a)
+	if err != nil {
+		return fmt.Errorf("transfer: %w", err)
 	}
 	a.Note("all nodes are complete after %s; comparing the copies", term.Duration(took))
-	r, err := grid.receipt(ctx, content, took)
+	r, err := grid.receipt(ctx, took)
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.Print(r, r.print), r.err())
+	if r.Intact < r.Nodes {
+		err = fmt.Errorf("%d of %d copies are damaged", r.Nodes-r.Intact, r.Nodes)
+	}
+	return errors.Join(a.Print(r, r.print), err)
 }
 
-// demoTransfer sends a file to every node and shows the progress.
-func demoTransfer(ctx context.Context, a *command.App, grid *grid, path string) (took time.Duration, err error) {
-	link, err := grid.seed(ctx, path)
-	if err != nil {
-		return 0, err
-	}
-	if err := grid.get(link); err != nil {
+// transfer sends the content to every node and shows the progress.
+func (g *grid) transfer(ctx context.Context, a *command.App) (took time.Duration, err error) {
+	if err := g.get(); err != nil {
 		return 0, err
 	}
 	done := make(chan error, 1)
-	go func() { done <- grid.wait(ctx) }()
+	go func() { done <- g.wait(ctx) }()
 	p := a.Screen(false)
 	p.Interval = term.ShortInterval
 	tick := time.NewTicker(term.DrawInterval)
@@ -106,13 +104,13 @@ func demoTransfer(ctx context.Context, a *command.App, grid *grid, path string) 
 	for {
 		select {
 		case <-tick.C:
-			p.Show(grid.frame())
+			p.Show(g.frame())
 		case err := <-done:
 			if err != nil {
 				p.Clear()
-				return 0, fmt.Errorf("transfer: %w", err)
+				return 0, err
 			}
-			last := grid.frame()
+			last := g.frame()
 			p.Keep(last)
 			return last.took, nil
 		}

@@ -11,68 +11,72 @@ import (
 // frame shows the progress of all nodes of a demo.
 type frame struct {
 	took     time.Duration
-	clusters []cluster
+	length   int64
+	clusters []*cluster
 }
 
-// cluster is the progress of one cluster.
+// cluster is the progress of one cluster, and its part of the receipt.
 type cluster struct {
-	name             string
-	nodes            []progress
-	have, length     int64 // of all nodes
-	fromWAN, fromLAN int64
-}
+	Name    string `json:"name"`
+	Nodes   int    `json:"nodes"`
+	FromWAN int64  `json:"from_wan"`
+	FromLAN int64  `json:"from_lan"`
+	// WANCopies is FromWAN in sizes of the content.
+	WANCopies float64 `json:"wan_copies"`
+	Intact    int     `json:"intact"` // set in a receipt
 
-// progress is the progress of one node.
-type progress struct {
-	name         string
-	have, length int64
+	have   int64   // of all nodes
+	haveOf []int64 // of each node
 }
 
 // frame returns the progress of the grid now.
 func (g *grid) frame() frame {
-	f := frame{took: time.Since(g.began)}
-	length := g.source.transfer.Progress().Length
+	f := frame{took: time.Since(g.began), length: g.length}
+	var c *cluster
 	for _, n := range g.nodes {
-		if len(f.clusters) == 0 || f.clusters[len(f.clusters)-1].name != n.cluster {
-			f.clusters = append(f.clusters, cluster{name: n.cluster})
+		if c == nil || c.Name != n.cluster {
+			c = &cluster{Name: n.cluster}
+			f.clusters = append(f.clusters, c)
 		}
-		c := &f.clusters[len(f.clusters)-1]
 		st := n.transfer.Progress()
-		c.nodes = append(c.nodes, progress{strings.TrimPrefix(n.name, n.cluster+"-"), st.Have, length})
+		c.Nodes++
+		c.FromWAN += st.Traffic.WANIn
+		c.FromLAN += st.Traffic.LANIn
+		c.WANCopies = float64(c.FromWAN) / float64(g.length)
 		c.have += st.Have
-		c.length += length
-		c.fromWAN += st.Traffic.WANIn
-		c.fromLAN += st.Traffic.LANIn
+		c.haveOf = append(c.haveOf, st.Have)
 	}
 	return f
 }
 
-// Picture has a line per cluster, and one per node while these are few.
+// percent returns the progress of a cluster.
+func (f frame) percent(c *cluster) int { return term.Percent(c.have, f.length*int64(c.Nodes)) }
+
+// maxNodes is the number of nodes up to which each has a line.
+const maxNodes = 16
+
+// Picture implements [term.Frame].
 func (f frame) Picture(width int) []string {
 	w := max(10, min(width-60, 40))
 	lines := []string{fmt.Sprintf("%6.1fs", f.took.Seconds())}
-	nodes := 0
 	for _, c := range f.clusters {
-		nodes += len(c.nodes)
-	}
-	for _, c := range f.clusters {
-		lines = append(lines, fmt.Sprintf("%-8s %s %3d%%  WAN %7s  LAN %7s", c.name, term.Bar(c.have, c.length, w),
-			term.Percent(c.have, c.length), term.Bytes(c.fromWAN), term.Bytes(c.fromLAN)))
-		if nodes > 16 {
+		lines = append(lines, fmt.Sprintf("%-8s %s %3d%%  WAN %7s  LAN %7s", c.Name, term.Bar(c.have, f.length*int64(c.Nodes), w),
+			f.percent(c), term.Bytes(c.FromWAN), term.Bytes(c.FromLAN)))
+		if len(f.clusters)*c.Nodes > maxNodes {
 			continue
 		}
-		for _, n := range c.nodes {
-			lines = append(lines, fmt.Sprintf("  %-6s %s %3d%%", n.name, term.Bar(n.have, n.length, w), term.Percent(n.have, n.length)))
+		for i, have := range c.haveOf {
+			lines = append(lines, fmt.Sprintf("  node-%d %s %3d%%", i+1, term.Bar(have, f.length, w), term.Percent(have, f.length)))
 		}
 	}
 	return lines
 }
 
+// Line implements [term.Frame].
 func (f frame) Line() string {
 	text := []string{fmt.Sprintf("%.1fs", f.took.Seconds())}
 	for _, c := range f.clusters {
-		text = append(text, fmt.Sprintf("%s %d%% (WAN %s, LAN %s)",
-			c.name, term.Percent(c.have, c.length), term.Bytes(c.fromWAN), term.Bytes(c.fromLAN)))
+		text = append(text, fmt.Sprintf("%s %d%% (WAN %s, LAN %s)", c.Name, f.percent(c), term.Bytes(c.FromWAN), term.Bytes(c.FromLAN)))
 	}
 	return strings.Join(text, "  ")
 }

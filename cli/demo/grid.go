@@ -3,125 +3,103 @@ package demo
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/transport"
-	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/tracker"
 )
 
-// grid is a tracker, a source and clusters of nodes, all in this process.
+// grid is a source with a tracker, and clusters of nodes, all in this process.
 type grid struct {
-	dir         string
-	trackerHost libhost.Host
-	tracker     *tracker.Server
-	trackerAddr ma.Multiaddr
-	source      *node
-	nodes       []*node
-	began       time.Time // of the downloads
+	dir     string
+	tracker *tracker.Server
+	source  *node
+	nodes   []*node
+	length  int64
+	sum     [sha256.Size]byte // of the content
+	began   time.Time         // of the downloads
 }
 
 // node is a node of a grid.
 type node struct {
+	*peer.Node
 	name, cluster string
-	copy          string // path of its copy
-	node          *peer.Node
+	path          string         // of its copy
 	transfer      *peer.Transfer // nil before get
 }
 
-// newGrid starts a grid with its files in dir. The caller closes it, even
-// after an error.
-func newGrid(dir string, clusters, nodes int) (*grid, error) {
-	g := &grid{dir: dir}
-	if err := g.startTracker(); err != nil {
+// newGrid starts a grid with its files in dir. The caller closes it, even after an error.
+func newGrid(dir string, clusters, nodes int) (g *grid, err error) {
+	g = &grid{dir: dir}
+	local := func(libhost.Host, []ma.Multiaddr) peer.Finder { return g.tracker.Local() }
+	if g.source, err = g.startNode("source", "source", local, nil); err != nil {
 		return g, err
 	}
-	var err error
-	g.source, err = g.startNode("source", "source")
-	if err != nil {
-		return g, err
-	}
-	for c := range clusters {
-		cluster := fmt.Sprintf("site-%d", c+1)
-		for i := range nodes {
-			n, err := g.startNode(cluster, fmt.Sprintf("%s-node-%d", cluster, i+1))
-			if err != nil {
-				return g, err
-			}
-			g.nodes = append(g.nodes, n)
+	g.tracker = tracker.New(g.source.Host(), tracker.Config{})
+	g.source.SetTrackers(g.source.Addrs())
+	finder := daemon.Finder(slog.New(slog.DiscardHandler))
+	for i := range clusters * nodes {
+		cluster := fmt.Sprintf("site-%d", i/nodes+1)
+		n, err := g.startNode(cluster, fmt.Sprintf("%s-node-%d", cluster, i%nodes+1), finder, g.source.Addrs())
+		if err != nil {
+			return g, err
 		}
+		g.nodes = append(g.nodes, n)
 	}
 	return g, nil
 }
 
-func (g *grid) startTracker() error {
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		return err
-	}
-	g.trackerHost, err = transport.NewHost(key, []ma.Multiaddr{daemon.Loopback()}, nil, nil)
-	if err != nil {
-		return err
-	}
-	g.tracker = tracker.New(g.trackerHost, tracker.Config{})
-	g.trackerAddr = daemon.OwnAddr(g.trackerHost, daemon.Loopback())
-	return nil
-}
-
-func (g *grid) startNode(cluster, name string) (*node, error) {
-	log := slog.New(slog.DiscardHandler)
+func (g *grid) startNode(cluster, name string, finder func(libhost.Host, []ma.Multiaddr) peer.Finder, trackers []ma.Multiaddr) (*node, error) {
 	dir := filepath.Join(g.dir, name)
 	n, err := peer.Start(peer.Config{
 		Data:     dir,
 		Cluster:  cluster,
 		Listen:   []ma.Multiaddr{daemon.Loopback()},
-		Trackers: []ma.Multiaddr{g.trackerAddr},
-		Finder:   daemon.Finder(log),
-		Log:      log,
+		Trackers: trackers,
+		Finder:   finder,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &node{name: name, cluster: cluster, copy: dir + ".copy", node: n}, nil
+	return &node{Node: n, name: name, cluster: cluster, path: dir + ".copy"}, err
 }
 
-// seed serves a file from the source and returns its link.
-func (g *grid) seed(ctx context.Context, path string) (*proto.Link, error) {
-	t, err := g.source.node.Seed(ctx, path, peer.SeedOptions{})
+// seed writes a file of random bytes, and serves it from the source.
+func (g *grid) seed(ctx context.Context, length int64) error {
+	f, err := os.OpenFile(filepath.Join(g.dir, "content.bin"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	g.source.transfer = t
-	if err := t.Wait(ctx); err != nil {
-		return nil, err
+	g.length = length
+	g.sum, err = copyHashed(ctx, f, io.LimitReader(rand.Reader, length))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
 	}
-	return t.Link(), nil
+	g.source.transfer, err = g.source.Seed(ctx, f.Name(), peer.SeedOptions{})
+	return err
 }
 
-// get starts the download on every node.
-func (g *grid) get(link *proto.Link) (err error) {
+// get fetches the content on every node.
+func (g *grid) get() (err error) {
 	g.began = time.Now()
 	for _, n := range g.nodes {
-		n.transfer, err = n.node.Get(link, n.copy, peer.GetOptions{})
-		if err != nil {
+		if n.transfer, err = n.Get(g.source.transfer.Link(), n.path, peer.GetOptions{}); err != nil {
 			return fmt.Errorf("%s: %w", n.name, err)
 		}
 	}
 	return nil
 }
 
-// wait blocks until every node has the whole file.
+// wait blocks until every node has the content.
 func (g *grid) wait(ctx context.Context) error {
 	for _, n := range g.nodes {
 		if err := n.transfer.Wait(ctx); err != nil {
@@ -131,22 +109,39 @@ func (g *grid) wait(ctx context.Context) error {
 	return nil
 }
 
-// close ends all nodes concurrently, and then the tracker, since they announce to it that they leave.
+// intact reports whether the copy of a node equals the content.
+func (g *grid) intact(ctx context.Context, n *node) (bool, error) {
+	f, err := os.Open(n.path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	sum, err := copyHashed(ctx, io.Discard, f)
+	return sum == g.sum, err
+}
+
+// copyHashed copies r to w and returns the SHA-256 of the bytes. It stops when ctx ends.
+func copyHashed(ctx context.Context, w io.Writer, r io.Reader) (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	for err == nil && ctx.Err() == nil {
+		_, err = io.CopyN(io.MultiWriter(h, w), r, 1<<20)
+	}
+	if err == io.EOF {
+		return [sha256.Size]byte(h.Sum(nil)), nil
+	}
+	return sum, errors.Join(err, ctx.Err())
+}
+
+// close ends all nodes concurrently, and then the source, since they announce to its tracker that they leave.
 func (g *grid) close() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(g.nodes))
 	for i, n := range g.nodes {
-		wg.Go(func() { errs[i] = n.node.Close() })
+		wg.Go(func() { errs[i] = n.Close() })
 	}
 	wg.Wait()
-	if g.source != nil {
-		errs = append(errs, g.source.node.Close())
-	}
 	if g.tracker != nil {
-		errs = append(errs, g.tracker.Close())
-	}
-	if g.trackerHost != nil {
-		errs = append(errs, g.trackerHost.Close())
+		errs = append(errs, g.source.Close(), g.tracker.Close())
 	}
 	return errors.Join(errs...)
 }
