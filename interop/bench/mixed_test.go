@@ -12,6 +12,7 @@ import (
 // TestMixedSwarm makes two daemons and two stock clients in each of four clusters, with every
 // client that is installed.
 func TestMixedSwarm(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	m := Mixed{Mob: Mob{Bin: bin(t)}, Percent: 50}
 	for _, c := range stock.All() {

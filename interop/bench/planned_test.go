@@ -111,6 +111,7 @@ func (p *plannedFleet) getAll(ctx context.Context, t *testing.T, inPlan func(hos
 // TestPlannedHostNeverComes leaves out the host that is to bring the chain into the second cluster.
 // Those after it fetch from other nodes.
 func TestPlannedHostNeverComes(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	all := func(string) bool { return true }
@@ -119,6 +120,7 @@ func TestPlannedHostNeverComes(t *testing.T) {
 
 // TestPlannedWithoutHost makes a node that the plan does not have: it fetches as in any swarm.
 func TestPlannedWithoutHost(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	inPlan := func(host string) bool { return host != "B1" }

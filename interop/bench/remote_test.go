@@ -27,6 +27,7 @@ func TestCopiers(t *testing.T) {
 // TestCast casts to hosts with and without the program. Its way is part of what enters the
 // other cluster, once.
 func TestCast(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	const size = 24e6
 	copies := map[string]float64{}

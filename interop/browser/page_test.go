@@ -104,7 +104,7 @@ func TestPageOfTracker(t *testing.T) {
 	p.await("an empty page", `!document.querySelector("#none").hidden`)
 	p.checkNames()
 	source := startNode(t, "geneva", tracker)
-	link := source.mob(t, "seed", content(t, "climate.tar", 60e6))
+	link := source.mob(t, "seed", content(t, "climate.tar", 40e6))
 	dest := t.TempDir()
 	gets := make(chan error, 6)
 	for i, cluster := range []string{"geneva", "zurich", "zurich", "bern", "bern", "bern"} {
