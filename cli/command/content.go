@@ -67,3 +67,17 @@ func (env *Env) ReadArg(text string) (string, error) {
 	}
 	return line, nil
 }
+
+// ReadFile reads a regular file of at most limit bytes. what names it in errors.
+func ReadFile(path, what string, limit int64) ([]byte, error) {
+	fi, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !fi.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a %s", path, what)
+	case fi.Size() > limit:
+		return nil, fmt.Errorf("%s: %s of more than %d bytes", path, what, limit)
+	}
+	return os.ReadFile(path)
+}

@@ -17,9 +17,12 @@ func Waiting(st peer.Status) string {
 	return "waiting for " + st.Waiting
 }
 
-// Isolation formats the isolation of a transfer.
+// Isolation formats the isolation of a transfer, empty if it has none.
 func Isolation(st peer.Status) string {
 	i, comes := st.Isolation, "comes"
+	if i == nil {
+		return ""
+	}
 	if st.Phase == peer.Whole {
 		comes = "came"
 	}
@@ -46,4 +49,14 @@ func ClusterLine(c proto.ScrapeCluster, pieces int) string {
 		return fmt.Sprintf("%s, %d%% done", line, term.Percent(int64(all)-int64(c.Missing), int64(all)))
 	}
 	return line + ", " + term.Plural(int(c.Missing), "piece") + " missing"
+}
+
+// Networks returns the traffic of a transfer over the WAN, and over the LAN or by the groups that the node is in.
+func Networks(st peer.Status) []peer.Level {
+	sum, rate := st.Traffic, st.Rate
+	wan := peer.Level{Group: "WAN", In: sum.WANIn, Out: sum.WANOut, InRate: rate.WANIn, OutRate: rate.WANOut}
+	if len(st.Levels) > 0 {
+		return append([]peer.Level{wan}, st.Levels...)
+	}
+	return []peer.Level{wan, {Group: "LAN", In: sum.LANIn, Out: sum.LANOut, InRate: rate.LANIn, OutRate: rate.LANOut}}
 }

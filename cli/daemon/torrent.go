@@ -2,11 +2,11 @@ package daemon
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/proto"
 )
@@ -19,17 +19,9 @@ func IsTorrent(path string) bool {
 
 // ReadTorrent reads and checks a torrent file of at most [metainfo.MaxFile] bytes.
 func ReadTorrent(path string) (*metainfo.Metainfo, error) {
-	f, err := os.Open(path)
+	b, err := command.ReadFile(path, "torrent file", metainfo.MaxFile)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, metainfo.MaxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(b) > metainfo.MaxFile {
-		return nil, fmt.Errorf("%s: torrent file of more than %d bytes", path, metainfo.MaxFile)
 	}
 	m, err := metainfo.Parse(b)
 	if err != nil {

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
-	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -51,45 +49,58 @@ func (f *inspectFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *inspectFlags) run(ctx context.Context, a *command.App, args []string) error {
-	text := args[0]
-	if daemon.IsTorrent(text) {
-		m, err := daemon.ReadTorrent(text)
-		if err != nil {
-			return err
-		}
-		return showTorrent(a, m)
-	}
-	c, err := a.ParseContent(text)
+	d, err := f.describe(ctx, a, args[0])
 	if err != nil {
 		return err
 	}
+	return a.Print(d, d.print)
+}
+
+// described is the description of content.
+type described interface{ print(term.TextWriter) }
+
+// describe describes the content that an argument names.
+func (f *inspectFlags) describe(ctx context.Context, a *command.App, text string) (_ described, err error) {
+	if daemon.IsTorrent(text) {
+		m, err := daemon.ReadTorrent(text)
+		if err != nil {
+			return nil, err
+		}
+		return newTorrentDescription(m), nil
+	}
+	c, err := a.ParseContent(text)
+	if err != nil {
+		return nil, err
+	}
 	if c.Link == nil {
-		if m, id, err := readManifest(c.Name); err == nil {
-			return showManifest(a, &proto.Link{Manifest: id}, m)
+		if b, err := command.ReadFile(c.Name, "manifest", proto.MaxManifest); err == nil {
+			if m, err := proto.DecodeManifest(b); err == nil {
+				return newDescription(&proto.Link{Manifest: proto.ManifestCID(b)}, m), nil
+			}
 		}
 	}
 	s, err := daemon.DialOrRunTemporary(ctx, a, &c, &f.network)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m, info, err := describe(ctx, a, s.Client, c.Link, f.timeout)
-	err = errors.Join(err, s.Close())
-	if err != nil {
-		return err
-	}
-	if m != nil {
-		return showManifest(a, c.Link, m)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	m, info, err := fetchDescription(ctx, a, s.Client, c.Link, f.timeout)
+	switch {
+	case err != nil:
+		return nil, err
+	case m != nil:
+		return newDescription(c.Link, m), nil
 	}
 	t, err := metainfo.ParseInfo(info)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return showTorrent(a, &metainfo.Metainfo{Torrent: t, Trackers: [][]string{c.Link.Announce}})
+	return newTorrentDescription(&metainfo.Metainfo{Torrent: t, Trackers: [][]string{c.Link.Announce}}), nil
 }
 
-// describe fetches the manifest of a link, or its info dictionary if it names no
+// fetchDescription fetches the manifest of a link, or its info dictionary if it names no
 // manifest, and shows what it waits for.
-func describe(ctx context.Context, a *command.App, s *control.Client, link *proto.Link, timeout time.Duration) (
+func fetchDescription(ctx context.Context, a *command.App, s *control.Client, link *proto.Link, timeout time.Duration) (
 	m *proto.Manifest, info []byte, err error,
 ) {
 	p := a.Screen(false)
@@ -109,31 +120,4 @@ func describe(ctx context.Context, a *command.App, s *control.Client, link *prot
 		err = fmt.Errorf("no %s within %v (%s): does any node serve the content? --timeout waits longer", what, timeout, waiting)
 	}
 	return m, info, err
-}
-
-// readManifest reads the file of a manifest.
-func readManifest(path string) (*proto.Manifest, cid.Cid, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, cid.Undef, err
-	}
-	if !fi.Mode().IsRegular() || fi.Size() > proto.MaxManifest {
-		return nil, cid.Undef, fmt.Errorf("%s is not a manifest", path)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, cid.Undef, err
-	}
-	m, err := proto.DecodeManifest(b)
-	return m, proto.ManifestCID(b), err
-}
-
-func showManifest(a *command.App, link *proto.Link, m *proto.Manifest) error {
-	d := newDescription(link, m)
-	return a.Print(d, d.print)
-}
-
-func showTorrent(a *command.App, m *metainfo.Metainfo) error {
-	d := describeTorrent(m)
-	return a.Print(d, d.print)
 }

@@ -86,74 +86,51 @@ func nodeLines(n *control.Info) []string {
 
 // transferLines shows a transfer, with its peers if wanted.
 func transferLines(st peer.Status, peers bool) []string {
-	in, out := trafficLines(st)
-	lines := []string{
-		fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st)),
-		"  path    " + st.Root,
-		"  id      " + st.ID,
-		"  in logs " + st.Short,
-		"  in      " + in,
-		"  out     " + out,
+	var in, out []string
+	for _, n := range command.Networks(st) {
+		in = append(in, traffic(n.Group, n.In, n.InRate))
+		out = append(out, traffic(n.Group, n.Out, n.OutRate))
 	}
-	if st.Duplicate > 0 {
-		lines = append(lines, "  wasted  "+term.Bytes(st.Duplicate)+" received more than once")
+	lines := []string{fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st))}
+	add := func(shown bool, label, text string) {
+		if shown {
+			lines = append(lines, fmt.Sprintf("  %-7s %s", label, text))
+		}
 	}
-	if st.Coded > 0 {
-		lines = append(lines, "  coded   "+describeCoding(st.Coded, st.Strategy))
-	}
-	if st.Plan != nil {
-		lines = append(lines, "  plan    "+describePlan(st.Plan))
-	}
+	add(true, "path", st.Root)
+	add(true, "id", st.ID)
+	add(true, "in logs", st.Short)
+	add(true, "in", strings.Join(in, ", "))
+	add(true, "out", strings.Join(out, ", "))
+	add(st.Duplicate > 0, "wasted", term.Bytes(st.Duplicate)+" received more than once")
+	add(st.Coded > 0, "coded", describeCoding(st.Coded, st.Strategy))
+	add(st.Plan != nil, "plan", describePlan(st.Plan))
 	for _, id := range st.Polluters {
-		lines = append(lines, "  banned  "+id+" for corrupt blocks")
+		add(true, "banned", id+" for corrupt blocks")
 	}
-	if st.Limits != nil {
-		lines = append(lines, "  limits  "+st.Limits.String())
-	}
-	if st.Waiting != "" {
-		lines = append(lines, "  now     "+command.Waiting(st))
-	}
-	if st.Isolation != nil {
-		lines = append(lines, "  alone   "+command.Isolation(st))
-	}
-	if !st.Ends.IsZero() {
-		lines = append(lines, "  kept    until "+term.Date(st.Ends)+endsIn(st))
-	}
-	if st.Damaged > 0 {
-		of := ""
-		if len(st.DamagedFiles) > 0 {
-			of = " of " + strings.Join(st.DamagedFiles, ", ")
-		}
-		then := " changed on disk: fetched again"
-		if st.Seed {
-			then = " changed on disk and no longer served"
-		}
-		lines = append(lines, "  damaged "+term.Plural(int(st.Damaged), "piece")+of+then)
-	}
-	if st.Error != "" && st.Phase == peer.Failed {
-		lines = append(lines, "  error   "+st.Error)
-	}
-	lines = append(lines, "  peers   "+countPeers(st))
+	add(st.Limits != nil, "limits", fmt.Sprint(st.Limits))
+	add(st.Waiting != "", "now", command.Waiting(st))
+	add(st.Isolation != nil, "alone", command.Isolation(st))
+	add(!st.Ends.IsZero(), "kept", "until "+term.Date(st.Ends)+endsIn(st))
+	add(st.Damaged > 0, "damaged", describeDamage(st))
+	add(st.Error != "" && st.Phase == peer.Failed, "error", st.Error)
+	add(true, "peers", countPeers(st))
 	if peers {
 		lines = append(lines, peerLines(st)...)
 	}
 	return lines
 }
 
-// trafficLines formats the bytes received and sent over each network.
-func trafficLines(st peer.Status) (in, out string) {
-	sum, rate := st.Traffic, st.Rate
-	ins := []string{traffic("WAN", sum.WANIn, rate.WANIn)}
-	outs := []string{traffic("WAN", sum.WANOut, rate.WANOut)}
-	for _, l := range st.Levels {
-		ins = append(ins, traffic(l.Group, l.In, l.InRate))
-		outs = append(outs, traffic(l.Group, l.Out, l.OutRate))
+// describeDamage formats the number of damaged pieces, and their files.
+func describeDamage(st peer.Status) string {
+	text := term.Plural(int(st.Damaged), "piece")
+	if len(st.DamagedFiles) > 0 {
+		text += " of " + strings.Join(st.DamagedFiles, ", ")
 	}
-	if len(st.Levels) == 0 {
-		ins = append(ins, traffic("LAN", sum.LANIn, rate.LANIn))
-		outs = append(outs, traffic("LAN", sum.LANOut, rate.LANOut))
+	if st.Seed {
+		return text + " changed on disk and no longer served"
 	}
-	return strings.Join(ins, ", "), strings.Join(outs, ", ")
+	return text + " changed on disk: fetched again"
 }
 
 // changedOnDisk is the state of a seed without a piece that can be served.
@@ -328,6 +305,8 @@ func endsIn(st peer.Status) string {
 // describePlan formats the part of a node in a plan.
 func describePlan(p *peer.PlanStatus) string {
 	switch {
+	case p == nil:
+		return ""
 	case !p.Known:
 		return "not found yet"
 	case !p.In:

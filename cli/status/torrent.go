@@ -34,7 +34,7 @@ type torrentFile struct {
 	Pad  bool   `json:"pad,omitempty"`
 }
 
-func describeTorrent(m *metainfo.Metainfo) torrentDescription {
+func newTorrentDescription(m *metainfo.Metainfo) torrentDescription {
 	d := torrentDescription{
 		InfoHash:    m.Hash.String(),
 		Name:        m.Manifest.Name,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -75,34 +76,27 @@ func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) er
 	if err := out.check(a.Env, name); err != nil {
 		return err
 	}
-	t, st, err := exportTorrent(ctx, s, known.ID)
+	return exportTorrent(ctx, a, s, known.ID, &out, f.node.BTTrackers)
+}
+
+// exportTorrent writes the torrent file of the content with the given trackers and the trackers of the link.
+func exportTorrent(ctx context.Context, a *command.App, s *control.Client, id string, out *outFile, trackers []string) error {
+	info, st, err := s.Export(ctx, id)
 	if err != nil {
 		return err
 	}
-	return saveTorrent(a, &out, t, st, f.node.BTTrackers)
-}
-
-// exportTorrent returns the torrent of the content, and its status.
-func exportTorrent(ctx context.Context, s *control.Client, id string) (*metainfo.Torrent, peer.Status, error) {
-	info, st, err := s.Export(ctx, id)
-	if err != nil {
-		return nil, st, err
-	}
 	t, err := metainfo.ParseInfo(info)
-	return t, st, err
-}
-
-// saveTorrent writes a torrent file with the given trackers and the trackers of the link.
-func saveTorrent(a *command.App, out *outFile, t *metainfo.Torrent, st peer.Status, trackers []string) error {
+	if err != nil {
+		return err
+	}
 	link, err := proto.ParseLink(st.Link)
 	if err != nil {
 		return err
 	}
+	trackers = append(trackers, link.Announce...)
 	m := &metainfo.Metainfo{Torrent: t, CreatedBy: "mob"}
-	seen := map[string]bool{}
-	for _, url := range append(trackers, link.Announce...) {
-		if !seen[url] {
-			seen[url] = true
+	for i, url := range trackers {
+		if !slices.Contains(trackers[:i], url) {
 			m.Trackers = append(m.Trackers, []string{url})
 		}
 	}
@@ -142,11 +136,7 @@ func writeTorrent(ctx context.Context, a *command.App, s *daemon.Session, st pee
 	if f.torrentFile.path == "" {
 		return nil
 	}
-	t, st, err := exportTorrent(ctx, s.Client, st.ID)
-	if err != nil {
-		return err
-	}
-	if err := saveTorrent(a, &f.torrentFile, t, st, nil); err != nil {
+	if err := exportTorrent(ctx, a, s.Client, st.ID, &f.torrentFile, nil); err != nil {
 		return fmt.Errorf("cannot write the torrent file: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -27,11 +28,11 @@ func TestGetFrame(t *testing.T) {
 		{"seeking", peer.Status{ID: "baf", Phase: peer.Seeking, Length: -1}, "baf: looking for the content"},
 		{"empty", peer.Status{Name: "empty", Phase: peer.Fetching}, "empty: 100%, 0 B of 0 B, 0 B/s, 0 peers"},
 	} {
-		if got := (getFrame{c.st}).Line(); got != c.want {
+		if got := getFrame(c.st).Line(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		for _, width := range []int{20, 40, 80, 200} {
-			for _, l := range (getFrame{c.st}).Picture(width) {
+			for _, l := range getFrame(c.st).Picture(width) {
 				if w := runewidth.StringWidth(l); width >= 80 && w > width || strings.Contains(l, "\n") {
 					t.Errorf("%s: %q has width %d of %d", c.name, l, w, width)
 				}
@@ -42,12 +43,12 @@ func TestGetFrame(t *testing.T) {
 
 func TestHashFrame(t *testing.T) {
 	for _, c := range []struct {
-		frame hashFrame
+		frame term.State
 		want  string
 	}{
-		{hashFrame{"big", 250e9, 1000e9, 90 * time.Second}, "big: 25% of 1.0 TB hashed, 2.8 GB/s, 4m30s left"},
-		{hashFrame{"big", 0, 1000e9, 0}, "big: 0% of 1.0 TB hashed, 0 B/s"},
-		{hashFrame{"big", 100e6, 100e6, time.Second}, "big: 100% of 100 MB hashed, 100 MB/s"},
+		{hashFrame("big", 250e9, 1000e9, 90*time.Second), "big: 25% of 1.0 TB hashed, 2.8 GB/s, 4m30s left"},
+		{hashFrame("big", 0, 1000e9, 0), "big: 0% of 1.0 TB hashed, 0 B/s"},
+		{hashFrame("big", 100e6, 100e6, time.Second), "big: 100% of 100 MB hashed, 100 MB/s"},
 	} {
 		if got := c.frame.Line(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -200,7 +200,7 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	st, err := s.Get(ctx, req, func(st peer.Status) {
-		p.Show(getFrame{st})
+		p.Show(getFrame(st))
 		if p.Stalled && st.SourceChanged {
 			giveUp(errSourceChanged)
 		}

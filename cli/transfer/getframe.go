@@ -10,39 +10,35 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// getFrame shows the progress of a transfer.
-type getFrame struct{ st peer.Status }
-
-func (f getFrame) Picture(width int) []string {
-	st := f.st
-	if st.Length < 0 {
-		return append([]string{f.name()}, term.Indent(command.Waiting(st), width)...)
-	}
-	facts := fmt.Sprintf(" %3d%% %s of %s", term.Percent(st.Have, st.Length), term.Bytes(st.Have), term.Bytes(st.Length))
-	lines := []string{f.name(), "  " + term.BarBeside(facts, st.Have, st.Length, width)}
-	if st.Phase == peer.Checking {
-		lines = append(lines, "  checking files")
-	} else {
-		lines = append(lines, "  "+strings.Join(f.facts(), "  "))
-	}
-	if st.Waiting != "" {
-		lines = append(lines, term.Indent(command.Waiting(st), width)...)
-	}
-	return lines
-}
-
-// Position implements [term.Progress]. Blocks of a piece are progress, too.
-func (f getFrame) Position() any {
-	st := f.st
-	return struct {
+// getFrame shows the progress of a transfer. Blocks of a piece are progress, too.
+func getFrame(st peer.Status) term.State {
+	f := term.State{Name: cmp.Or(st.Name, st.ID), Part: st.Have, All: st.Length, At: struct {
 		phase               peer.Phase
 		have, length, moved int64
-	}{st.Phase, st.Have, st.Length, st.Traffic.WANIn + st.Traffic.LANIn}
+	}{st.Phase, st.Have, st.Length, st.Traffic.WANIn + st.Traffic.LANIn}}
+	f.Reason, f.Remedy = waitsFor(st)
+	if st.Length < 0 {
+		f.Text = command.Waiting(st)
+		f.Notes = []string{f.Text}
+		return f
+	}
+	percent := term.Percent(st.Have, st.Length)
+	size := term.Bytes(st.Have) + " of " + term.Bytes(st.Length)
+	f.Facts = fmt.Sprintf("%3d%% %s", percent, size)
+	f.Text = fmt.Sprintf("%d%%, %s, %s", percent, size, strings.Join(flow(st), ", "))
+	f.Notes = []string{strings.Join(flow(st), "  ")}
+	if st.Phase == peer.Checking {
+		f.Text, f.Notes = fmt.Sprintf("checking files, %d%%", percent), []string{"checking files"}
+	}
+	if st.Waiting != "" {
+		f.Text = fmt.Sprintf("%d%%, %s", percent, command.Waiting(st))
+		f.Notes = append(f.Notes, command.Waiting(st))
+	}
+	return f
 }
 
-// Waiting implements [term.Progress].
-func (f getFrame) Waiting() (what, remedy string) {
-	st := f.st
+// waitsFor returns what a transfer without progress waits for, and a remedy.
+func waitsFor(st peer.Status) (reason, remedy string) {
 	const source = "start the source again, or `mob seed` the content again on any node"
 	switch {
 	case st.Phase == peer.Checking && st.Waiting == "":
@@ -59,24 +55,8 @@ func (f getFrame) Waiting() (what, remedy string) {
 	return command.Waiting(st), source
 }
 
-func (f getFrame) Line() string {
-	st := f.st
-	switch {
-	case st.Length < 0:
-		return f.name() + ": " + command.Waiting(st)
-	case st.Phase == peer.Checking && st.Waiting == "":
-		return fmt.Sprintf("%s: checking files, %d%%", f.name(), term.Percent(st.Have, st.Length))
-	case st.Waiting != "":
-		return fmt.Sprintf("%s: %d%%, %s", f.name(), term.Percent(st.Have, st.Length), command.Waiting(st))
-	}
-	return fmt.Sprintf("%s: %d%%, %s of %s, %s", f.name(), term.Percent(st.Have, st.Length),
-		term.Bytes(st.Have), term.Bytes(st.Length), strings.Join(f.facts(), ", "))
-}
-
-// facts returns the rate, where bytes came from, the time left and the number of
-// peers.
-func (f getFrame) facts() []string {
-	st := f.st
+// flow returns the rate, where bytes came from, the time left and the number of peers.
+func flow(st peer.Status) []string {
 	in := st.Rate.WANIn + st.Rate.LANIn
 	out := []string{term.Rate(in)}
 	if got := st.Traffic.WANIn + st.Traffic.LANIn; got > 0 {
@@ -88,5 +68,3 @@ func (f getFrame) facts() []string {
 	}
 	return append(out, term.Plural(st.Connected, "peer"))
 }
-
-func (f getFrame) name() string { return cmp.Or(f.st.Name, f.st.ID) }

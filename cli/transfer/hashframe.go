@@ -8,44 +8,19 @@ import (
 )
 
 // hashFrame shows the progress of hashing.
-type hashFrame struct {
-	name        string
-	done, total int64
-	took        time.Duration
-}
-
-func (f hashFrame) Picture(width int) []string {
-	if f.total == 0 {
-		return []string{f.Line()}
+func hashFrame(name string, done, total int64, took time.Duration) term.State {
+	f := term.State{Name: name, At: done, Part: done, All: total, Remedy: "does the disk answer (`dmesg`, `mount`)?"}
+	if total == 0 {
+		f.Text, f.Reason = "looking at the files", "looking at the files"
+		f.Notes = []string{f.Text}
+		return f
 	}
-	facts := fmt.Sprintf(" %3d%% of %s hashed, %s", term.Percent(f.done, f.total), term.Bytes(f.total), f.rate())
-	return []string{f.name, "  " + term.BarBeside(facts, f.done, f.total, width)}
-}
-
-func (f hashFrame) Line() string {
-	if f.total == 0 {
-		return f.name + ": looking at the files"
+	rate := term.Average(done, took)
+	f.Text = fmt.Sprintf("%d%% of %s hashed, %s", term.Percent(done, total), term.Bytes(total), term.Rate(rate))
+	if left := term.Left(total-done, rate); left != "" {
+		f.Text += ", " + left
 	}
-	return fmt.Sprintf("%s: %d%% of %s hashed, %s", f.name, term.Percent(f.done, f.total), term.Bytes(f.total), f.rate())
-}
-
-// Position implements [term.Progress].
-func (f hashFrame) Position() any { return f.done }
-
-// Waiting implements [term.Progress].
-func (f hashFrame) Waiting() (what, remedy string) {
-	if f.total == 0 {
-		return "looking at the files", "does the disk answer (`dmesg`, `mount`)?"
-	}
-	what = fmt.Sprintf("%s of %s hashed", term.Bytes(f.done), term.Bytes(f.total))
-	return what, "does the disk answer (`dmesg`, `mount`)?"
-}
-
-// rate returns the rate so far, and the time left at that rate.
-func (f hashFrame) rate() string {
-	rate := term.Average(f.done, f.took)
-	if left := term.Left(f.total-f.done, rate); left != "" {
-		return term.Rate(rate) + ", " + left
-	}
-	return term.Rate(rate)
+	f.Facts = f.Text
+	f.Reason = fmt.Sprintf("%s of %s hashed", term.Bytes(done), term.Bytes(total))
+	return f
 }

@@ -2,7 +2,6 @@ package transfer
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
@@ -53,25 +52,14 @@ func newReceipt(st peer.Status) receipt {
 	}
 }
 
-// fromLevels formats the bytes received from each group that the node is in.
-func fromLevels(levels []peer.Level) string {
-	var out []string
-	for _, l := range levels {
-		out = append(out, term.Bytes(l.In)+" from "+l.Group)
-	}
-	return strings.Join(out, ", ")
-}
-
 // printReceipt prints the cost of a get, in one line.
 func printReceipt(a *command.App, st peer.Status) error {
 	r := newReceipt(st)
-	from := term.Bytes(r.FromLAN) + " from LAN"
-	if len(r.Levels) > 0 {
-		from = fromLevels(r.Levels)
+	text := fmt.Sprintf("%s: %s in %s, %s; ", r.Path, term.Bytes(r.Bytes), term.Duration(st.Elapsed), term.Rate(r.Rate))
+	for _, n := range command.Networks(st) {
+		text += term.Bytes(n.In) + " from " + n.Group + ", "
 	}
-	text := fmt.Sprintf("%s: %s in %s, %s; %s from WAN, %s, %s duplicate",
-		r.Path, term.Bytes(r.Bytes), term.Duration(st.Elapsed), term.Rate(r.Rate),
-		term.Bytes(r.FromWAN), from, term.Bytes(r.Duplicate))
+	text += term.Bytes(r.Duplicate) + " duplicate"
 	if r.Present > 0 {
 		text += fmt.Sprintf(", %s already there", term.Bytes(r.Present))
 	}

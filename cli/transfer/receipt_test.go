@@ -22,10 +22,12 @@ func TestReceiptNamesIsolation(t *testing.T) {
 	}
 }
 
-func TestFromLevels(t *testing.T) {
+func TestReceiptLevels(t *testing.T) {
 	t.Parallel()
-	levels := []peer.Level{{Group: "g", In: 10e6}, {Group: "g/1", In: 60e6, Out: 5e6, InRate: 3e6}}
-	if got, want := fromLevels(levels), "10 MB from g, 60 MB from g/1"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	st := peer.Status{Root: "/x", SwarmStatus: peer.SwarmStatus{Levels: []peer.Level{{Group: "g", In: 10e6}, {Group: "g/1", In: 60e6, Out: 5e6, InRate: 3e6}}}}
+	var out bytes.Buffer
+	err := printReceipt(&command.App{Env: &command.Env{Out: &out}}, st)
+	if want := "; 0 B from WAN, 10 MB from g, 60 MB from g/1, 0 B duplicate"; err != nil || !strings.Contains(out.String(), want) {
+		t.Errorf("%q, %v; want %q", &out, err, want)
 	}
 }

@@ -181,7 +181,7 @@ func sbcastRun(
 		case line, open = <-lines:
 		case <-tick.C:
 			if now, err := s.Transfer(ctx, st.ID); err == nil {
-				p.Show(sbcastFrame{now.Traffic.WANOut + now.Traffic.LANOut, done, len(failed), nodes})
+				p.Show(sbcastFrame(now.Traffic.WANOut+now.Traffic.LANOut, done, len(failed), nodes))
 			}
 		}
 		switch word, rest, _ := strings.Cut(line, " "); word {
@@ -210,24 +210,11 @@ func sbcastRun(
 	return failed, nil
 }
 
-// sbcastFrame is the state of the nodes of a job.
-type sbcastFrame struct {
-	sent                int64 // bytes, by this node
-	done, failed, nodes int
-}
-
-func (f sbcastFrame) Picture(int) []string { return []string{f.Line()} }
-
-func (f sbcastFrame) Line() string {
-	return fmt.Sprintf("%d of %s done, %d failed, %s sent", f.done, term.Plural(f.nodes, "node"), f.failed, term.Bytes(f.sent))
-}
-
-// Position implements [term.Progress].
-func (f sbcastFrame) Position() any { return f }
-
-// Waiting implements [term.Progress].
-func (f sbcastFrame) Waiting() (reason, remedy string) {
-	return f.Line(), "do the nodes run the job (`squeue --steps`), and reach this one? --verbose shows what srun prints"
+// sbcastFrame shows the state of the nodes of a job. sent is the bytes that this node has sent.
+func sbcastFrame(sent int64, done, failed, nodes int) term.State {
+	text := fmt.Sprintf("%d of %s done, %d failed, %s sent", done, term.Plural(nodes, "node"), failed, term.Bytes(sent))
+	return term.State{Text: text, At: [...]int64{sent, int64(done), int64(failed)}, Reason: text,
+		Remedy: "do the nodes run the job (`squeue --steps`), and reach this one? --verbose shows what srun prints"}
 }
 
 // sbcastReceive gets DEST on a node, with the link from standard input, and prints a line about it.

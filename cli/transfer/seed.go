@@ -157,7 +157,7 @@ func hashContent(ctx context.Context, a *command.App, s *daemon.Session, req con
 	defer p.Clear()
 	began := time.Now()
 	return s.Seed(ctx, req, func(done, total int64) {
-		p.Show(hashFrame{filepath.Base(req.Path), done, total, time.Since(began)})
+		p.Show(hashFrame(filepath.Base(req.Path), done, total, time.Since(began)))
 	})
 }
 

@@ -29,7 +29,7 @@ func TestStandstill(t *testing.T) {
 						st.Have++
 					}
 					n := strings.Count(out.String(), "no progress for ")
-					p.Show(getFrame{st})
+					p.Show(getFrame(st))
 					if strings.Count(out.String(), "no progress for ") > n {
 						at = append(at, time.Since(began))
 					}
@@ -69,7 +69,7 @@ func TestWaitsFor(t *testing.T) {
 	with := func(change func(*peer.Status)) term.Progress {
 		st := get
 		change(&st)
-		return getFrame{st}
+		return getFrame(st)
 	}
 	for _, c := range []struct {
 		name         string
@@ -82,14 +82,14 @@ func TestWaitsFor(t *testing.T) {
 			"looking for the manifest: no peer", "is the source running?"},
 		{"no peer", with(func(st *peer.Status) { st.Connected, st.Waiting = 0, "peers: none" }), "waiting for peers: none", "start the source again"},
 		{"missing pieces", with(func(st *peer.Status) { st.Waiting = "5 pieces" }), "waiting for 5 pieces", "`mob seed` the content again"},
-		{"slow peers", getFrame{get}, "waiting for blocks of 2 peers", "`mob status`"},
+		{"slow peers", getFrame(get), "waiting for blocks of 2 peers", "`mob status`"},
 		{"disk", with(func(st *peer.Status) { st.Have, st.Waiting = 100, "the disk" }), "waiting for the disk", "has it room?"},
 		{"checking", with(func(st *peer.Status) { st.Phase = peer.Checking }), "checking files", "does the disk answer"},
 		{"away", with(func(st *peer.Status) { st.Phase, st.Waiting = peer.Checking, "x: put it back" }), "waiting for x: put it back", ""},
-		{"hashing", hashFrame{"x", 5e6, 1e7, time.Second}, "5.0 MB of 10 MB hashed", "does the disk answer"},
-		{"listing", hashFrame{"x", 0, 0, time.Second}, "looking at the files", "does the disk answer"},
-		{"other nodes", waitFrame{peer.Status{SwarmStatus: peer.SwarmStatus{WholeNodes: 1}}, 2, proto.Scrape{}, nil}, "1 of 2 other nodes complete", "`mob get`"},
-		{"job", sbcastFrame{5e6, 1, 0, 3}, "1 of 3 nodes done, 0 failed, 5.0 MB sent", "do the nodes run the job"},
+		{"hashing", hashFrame("x", 5e6, 1e7, time.Second), "5.0 MB of 10 MB hashed", "does the disk answer"},
+		{"listing", hashFrame("x", 0, 0, time.Second), "looking at the files", "does the disk answer"},
+		{"other nodes", waitFrame(peer.Status{SwarmStatus: peer.SwarmStatus{WholeNodes: 1}}, 2, proto.Scrape{}, nil), "1 of 2 other nodes complete", "`mob get`"},
+		{"job", sbcastFrame(5e6, 1, 0, 3), "1 of 3 nodes done, 0 failed, 5.0 MB sent", "do the nodes run the job"},
 	} {
 		what, remedy := c.m.Waiting()
 		if !strings.HasPrefix(what, c.what) || (what == "") != (c.what == "") ||

@@ -89,9 +89,9 @@ func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, name stri
 		switch {
 		case ev.Done:
 		case ev.Status != nil:
-			p.Show(getFrame{*ev.Status})
+			p.Show(getFrame(*ev.Status))
 		default:
-			p.Show(hashFrame{filepath.Base(name), ev.Hashed, ev.Total, time.Since(began)})
+			p.Show(hashFrame(filepath.Base(name), ev.Hashed, ev.Total, time.Since(began)))
 		}
 	})
 }

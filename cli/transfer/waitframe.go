@@ -33,7 +33,7 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 			st = now
 		}
 		fleet, noFleet := s.Fleet(ctx, link)
-		frame := waitFrame{st, f.wait, fleet, noFleet}
+		frame := waitFrame(st, f.wait, fleet, noFleet)
 		switch {
 		case ctx.Err() != nil:
 			return command.Interruptedf("interrupted before %s had the whole content", term.Plural(f.wait, "other node"))
@@ -43,7 +43,7 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 			return errors.New(st.Error)
 		case st.WholeNodes >= f.wait:
 			p.Clear()
-			a.Note("%s", frame.count())
+			a.Note("%s", frame.Reason)
 			return nil
 		}
 		p.Show(frame)
@@ -54,52 +54,25 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 	}
 }
 
-// waitFrame shows how many of the wanted nodes are complete.
-type waitFrame struct {
-	st    peer.Status
-	want  int
-	fleet proto.Scrape
-	err   error // of the query
-}
-
-func (f waitFrame) count() string {
-	return fmt.Sprintf("%d of %s complete", f.st.WholeNodes, term.Plural(f.want, "other node"))
-}
-
-func (f waitFrame) Picture(width int) []string {
-	lines := []string{f.st.Name, "  " + term.BarBeside(" "+f.count(), int64(f.st.WholeNodes), int64(f.want), width)}
-	if f.err != nil {
-		return append(lines, "  trackers: "+f.err.Error())
-	}
-	for _, c := range f.fleet.Clusters {
-		lines = append(lines, "  "+command.ClusterLine(c, f.st.Pieces))
-	}
-	return lines
-}
-
-func (f waitFrame) Line() string {
-	if f.err != nil {
-		return fmt.Sprintf("%s: %s; trackers: %v", f.st.Name, f.count(), f.err)
+// waitFrame shows how many of the wanted nodes are complete. noFleet is the error of the query to the trackers.
+func waitFrame(st peer.Status, want int, fleet proto.Scrape, noFleet error) term.State {
+	count := fmt.Sprintf("%d of %s complete", st.WholeNodes, term.Plural(want, "other node"))
+	f := term.State{
+		Name: st.Name, Facts: count, Part: int64(st.WholeNodes), All: int64(want),
+		Reason: count, Remedy: "`mob get` the link on the other nodes, and see `mob status` there",
 	}
 	var clusters []string
-	for _, c := range f.fleet.Clusters {
-		clusters = append(clusters, fmt.Sprintf("%s %d/%d", c.Name, c.Whole, c.Nodes))
-	}
-	return fmt.Sprintf("%s: %s (%s)", f.st.Name, f.count(), strings.Join(clusters, ", "))
-}
-
-// Position implements [term.Progress].
-func (f waitFrame) Position() any {
 	missing := uint64(0)
-	if f.err == nil {
-		for _, c := range f.fleet.Clusters {
-			missing += c.Missing
-		}
+	for _, c := range fleet.Clusters {
+		clusters = append(clusters, fmt.Sprintf("%s %d/%d", c.Name, c.Whole, c.Nodes))
+		f.Notes = append(f.Notes, command.ClusterLine(c, st.Pieces))
+		missing += c.Missing
 	}
-	return [...]uint64{uint64(f.st.WholeNodes), missing, uint64(f.st.Traffic.WANOut + f.st.Traffic.LANOut)}
-}
-
-// Waiting implements [term.Progress].
-func (f waitFrame) Waiting() (what, remedy string) {
-	return f.count(), "`mob get` the link on the other nodes, and see `mob status` there"
+	f.Text = fmt.Sprintf("%s (%s)", count, strings.Join(clusters, ", "))
+	if noFleet != nil {
+		f.Text = fmt.Sprintf("%s; trackers: %v", count, noFleet)
+		f.Notes = []string{fmt.Sprintf("trackers: %v", noFleet)}
+	}
+	f.At = [...]uint64{uint64(st.WholeNodes), missing, uint64(st.Traffic.WANOut + st.Traffic.LANOut)}
+	return f
 }
