@@ -17,7 +17,6 @@ import (
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/tracker"
 )
 
@@ -26,17 +25,6 @@ const shutdownGrace = 2 * time.Second
 
 // noticeable is the time until a command explains why it has not exited.
 const noticeable = 500 * time.Millisecond
-
-// Config is the configuration of a node and its control socket.
-type Config struct {
-	peer.Config
-	bittorrent  *bittorrent.Config // nil for no BitTorrent clients
-	btTrackers  []string           // for the links of seeds with --torrent
-	policy      *limit.Policy
-	logLevel    *slog.LevelVar // of Log
-	keep        peer.Keep
-	socketGroup string // its members may use the control socket; empty for none
-}
 
 // Daemon is a node with its control socket.
 type Daemon struct {
@@ -49,13 +37,15 @@ type Daemon struct {
 	health *Health
 }
 
-func start(cfg Config) (_ *Daemon, err error) {
+// start starts a daemon, after n.config.
+func start(n *Flags) (_ *Daemon, err error) {
+	cfg := n.Config
 	d := &Daemon{served: make(chan error, 1)}
-	cfg.Limits, _ = cfg.policy.InForce(time.Now())
+	cfg.Limits, _ = n.policy.InForce(time.Now())
 	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, contentUmask()
-	served := control.Config{Data: cfg.Data, BTTrackers: cfg.btTrackers, Version: command.Version(), Limits: cfg.policy}
-	if cfg.bittorrent != nil {
-		d.bt, err = bittorrent.Listen(*cfg.bittorrent)
+	served := control.Config{Data: cfg.Data, BTTrackers: n.BTTrackers, Version: command.Version(), Limits: n.policy}
+	if n.bittorrent != nil {
+		d.bt, err = bittorrent.Listen(*n.bittorrent)
 		if err != nil {
 			return nil, err
 		}
@@ -63,15 +53,15 @@ func start(cfg Config) (_ *Daemon, err error) {
 		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
 		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	}
-	d.node, err = peer.Start(cfg.Config)
+	d.node, err = peer.Start(cfg)
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.limits = cancel
-	go cfg.policy.Run(ctx, d.node.SetLimits)
+	go n.policy.Run(ctx, d.node.SetLimits)
 	// The node holds the lock of the directory, so an existing socket is stale.
-	d.socket, err = control.Listen(cfg.Data, cfg.socketGroup)
+	d.socket, err = control.Listen(cfg.Data, n.socketGroup)
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}

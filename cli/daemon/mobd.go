@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,23 +68,11 @@ func Command(env *command.Env) *cobra.Command {
 }
 
 func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
-	network, err := n.network.Config()
-	if err != nil {
+	if err := n.config(env); err != nil {
 		return command.Usagef("%w", err)
-	}
-	n.Cluster = cmp.Or(n.Cluster, certifiedCluster(network))
-	if n.Cluster == "" {
-		return command.Usagef("--cluster is missing: name the cluster of this node")
-	}
-	if len(n.Listen) == 0 {
-		return command.Usagef("--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
 	}
 	if err := checkZone(env.Getenv("TZ")); err != nil {
 		return err
-	}
-	cfg, err := n.config(env, network)
-	if err != nil {
-		return command.Usagef("%w", err)
 	}
 	var starting sync.Mutex // a SIGHUP waits for the end of the start
 	starting.Lock()
@@ -99,29 +86,29 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	})()
 	started := sync.OnceFunc(starting.Unlock)
 	defer started()
-	site, err := n.web.Open(env, cfg.Data, cfg.Log)
+	site, err := n.web.Open(env, n.Data, n.Log)
 	if err != nil {
 		return err
 	}
 	defer site.Stop()
-	d, err := start(cfg)
+	d, err := start(n)
 	if err != nil {
 		return err
 	}
-	d.node.SetKeep(cfg.keep)
+	d.node.SetKeep(n.keep.keep)
 	site.Start(d.register)
-	systemd := NewNotifier(env.Getenv, cfg.Log, d.health)
-	r = &reloader{env, cfg, d.node, systemd}
+	systemd := NewNotifier(env.Getenv, n.Log, d.health)
+	r = &reloader{env, n, d.node, systemd}
 	started()
-	addr := OwnAddr(d.node.Host(), cfg.Listen[0])
-	cfg.Log.Info("daemon started", "cluster", cfg.Cluster, "data", cfg.Data, "addr", addr.String())
-	LogNetwork(cfg.Log, d.node.Membership())
+	addr := OwnAddr(d.node.Host(), n.Listen[0])
+	n.Log.Info("daemon started", "cluster", n.Cluster, "data", n.Data, "addr", addr.String())
+	LogNetwork(n.Log, d.node.Membership())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
 		return errors.Join(err, d.close())
 	}
 	systemd.Ready()
 	<-ctx.Done()
-	cfg.Log.Info("shutting down")
+	n.Log.Info("shutting down")
 	systemd.Stopping()
 	return d.close()
 }

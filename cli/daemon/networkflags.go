@@ -91,14 +91,6 @@ func (n *NetworkFlags) Reload(m *membership.Member) (changed string, err error) 
 	return changed, nil
 }
 
-// certifiedCluster returns the cluster of the certificate, empty if there is none.
-func certifiedCluster(cfg *membership.Config) string {
-	if cfg == nil || cfg.Grant == nil {
-		return ""
-	}
-	return cfg.Grant.Certificate.Cluster
-}
-
 // CheckRoles fails if the certificate of a configuration is for something else.
 func CheckRoles(cfg *membership.Config, roles membership.Roles) error {
 	if cfg == nil || cfg.Grant == nil || cfg.Grant.Certificate.Roles.Has(roles) {

@@ -2,37 +2,47 @@ package daemon
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
 
-// Flags are the flags of a node.
+// Flags are the flags of a node. Some are fields of its configuration, which config completes.
 type Flags struct {
-	Cluster    string
-	host       string
-	Listen     []string
-	data       string
-	Trackers   []string
-	network    NetworkFlags
-	bt         btFlags
-	BTTrackers []string // BitTorrent trackers for links
-	limits     LimitFlags
-	keep       keepTable
-	web        WebFlags // of mobd alone
-	logLevel   string
-	logJSON    bool
-	// socketGroup is of mobd alone.
-	socketGroup string
-	file        string         // the configuration file of mobd
-	set         *pflag.FlagSet // nil without flags
+	peer.Config
+	ListenAddrs  []string
+	TrackerAddrs []string
+	BTTrackers   []string // BitTorrent trackers for links
+	network      NetworkFlags
+	bt           btFlags
+	limits       LimitFlags
+	keep         keepTable
+	web          WebFlags // of mobd alone
+	level        string
+	logJSON      bool
+	socketGroup  string         // its members may use the control socket of mobd; empty for none
+	file         string         // the configuration file of mobd
+	set          *pflag.FlagSet // nil without flags
+
+	// by config
+	bittorrent *bittorrent.Config // nil for no BitTorrent clients
+	policy     *limit.Policy
+	logLevel   *slog.LevelVar // of Log
+}
+
+// LocalFlags are the flags of a node that other nodes need not reach.
+func LocalFlags() *Flags {
+	return &Flags{Config: peer.Config{Cluster: "default"}, ListenAddrs: []string{Loopback().String()}}
 }
 
 // given reports whether any of some flags is given.
@@ -48,8 +58,8 @@ func (n *Flags) Add(a *command.App, f *pflag.FlagSet) {
 	n.set = f
 	f.StringVar(&n.Cluster, "cluster", defaultCluster(a.Env), "cluster of this node, $MOB_CLUSTER by default; a daemon has its own")
 	n.addHost(f)
-	f.StringArrayVar(&n.Listen, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
-	f.StringArrayVar(&n.Trackers, "tracker", nil, "tracker to use; repeatable")
+	f.StringArrayVar(&n.ListenAddrs, "listen", []string{"/ip4/0.0.0.0/tcp/0"}, "address to listen on; a daemon has its own")
+	f.StringArrayVar(&n.TrackerAddrs, "tracker", nil, "tracker to use; repeatable")
 	n.network.Add(f)
 	n.bt.add(f)
 	n.limits.Add(f, false)
@@ -60,13 +70,13 @@ func (n *Flags) addDaemon(env *command.Env, f *pflag.FlagSet) {
 	n.set = f
 	f.StringVar(&n.Cluster, "cluster", env.Getenv("MOB_CLUSTER"), "cluster of this node, $MOB_CLUSTER by default")
 	n.addHost(f)
-	f.StringArrayVar(&n.Listen, "listen", nil, "address to listen on; repeatable")
-	f.StringVar(&n.data, "data", env.DefaultData(), "data directory of the node, $MOB_DATA by default")
-	f.StringArrayVar(&n.Trackers, "tracker", nil, "tracker to use for every transfer; repeatable")
+	f.StringArrayVar(&n.ListenAddrs, "listen", nil, "address to listen on; repeatable")
+	f.StringVar(&n.Data, "data", env.DefaultData(), "data directory of the node, $MOB_DATA by default")
+	f.StringArrayVar(&n.TrackerAddrs, "tracker", nil, "tracker to use for every transfer; repeatable")
 	n.network.Add(f)
 	n.AddBTTrackers(f)
 	n.bt.add(f)
-	f.StringVar(&n.logLevel, "log-level", "info", "log level: debug, info, warn, error or off")
+	f.StringVar(&n.level, "log-level", "info", "log level: debug, info, warn, error or off")
 	f.BoolVar(&n.logJSON, "log-json", false, "log in JSON")
 	n.limits.Add(f, true)
 	n.web.Add(f)
@@ -85,7 +95,7 @@ func (n *Flags) readConfig() error {
 
 // addHost adds the flag of the host's name.
 func (n *Flags) addHost(f *pflag.FlagSet) {
-	f.StringVar(&n.host, "host", "", "name of this host in the plans of planned transfers; the machine's by default")
+	f.StringVar(&n.Host, "host", "", "name of this host in the plans of planned transfers; the machine's by default")
 }
 
 // AddBTTrackers adds the flag of commands that make links or torrent files.
@@ -94,41 +104,52 @@ func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
 		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
 }
 
-// config checks the flags, except for the network flags.
-func (n *Flags) config(env *command.Env, network *membership.Config) (cfg Config, err error) {
-	cfg.Config = peer.Config{Cluster: n.Cluster, Host: n.host, Network: network}
-	cfg.btTrackers, cfg.keep, cfg.socketGroup = n.BTTrackers, n.keep.keep, n.socketGroup
-	if err := CheckRoles(cfg.Network, membership.DefaultRoles); err != nil {
-		return cfg, err
+// config checks the flags and completes the configuration. A certificate has the cluster of the node, unless a flag gives
+// it.
+func (n *Flags) config(env *command.Env) (err error) {
+	if n.Network, err = n.network.Config(); err != nil {
+		return err
+	}
+	if n.Network != nil && n.Network.Grant != nil && !n.given("cluster") {
+		n.Cluster = n.Network.Grant.Certificate.Cluster
+	}
+	switch {
+	case n.Cluster == "":
+		return errors.New("--cluster is missing: name the cluster of this node")
+	case len(n.ListenAddrs) == 0:
+		return errors.New("--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
+	}
+	if err := CheckRoles(n.Network, membership.DefaultRoles); err != nil {
+		return err
 	}
 	if err := proto.CheckCluster(n.Cluster); err != nil {
-		return cfg, fmt.Errorf("--cluster: %w", err)
+		return fmt.Errorf("--cluster: %w", err)
 	}
-	if err := proto.CheckHost(n.host); n.host != "" && err != nil {
-		return cfg, fmt.Errorf("--host: %w", err)
+	if err := proto.CheckHost(n.Host); n.Host != "" && err != nil {
+		return fmt.Errorf("--host: %w", err)
 	}
-	if cfg.Data, err = command.DataDir(n.data); err != nil {
-		return cfg, err
+	if n.Data, err = command.DataDir(n.Data); err != nil {
+		return err
 	}
-	if cfg.Listen, err = ParseListen(n.Listen); err != nil {
-		return cfg, err
+	if n.Listen, err = ParseListen(n.ListenAddrs); err != nil {
+		return err
 	}
-	if cfg.Trackers, err = ParseTrackers(n.Trackers); err != nil {
-		return cfg, err
+	if n.Trackers, err = ParseTrackers(n.TrackerAddrs); err != nil {
+		return err
 	}
 	if err := CheckBTTrackers(n.BTTrackers); err != nil {
-		return cfg, err
+		return err
 	}
 	limits, schedule, err := n.limits.config()
 	if err != nil {
-		return cfg, err
+		return err
 	}
-	cfg.policy = limit.NewPolicy(limits, schedule)
-	if cfg.Log, cfg.logLevel, err = command.NewLog(env.Err, n.logLevel, n.logJSON); err != nil {
-		return cfg, err
+	n.policy = limit.NewPolicy(limits, schedule)
+	if n.Log, n.logLevel, err = command.NewLog(env.Err, n.level, n.logJSON); err != nil {
+		return err
 	}
-	cfg.bittorrent, err = n.bt.config(n.BTTrackers, cfg.Log)
-	return cfg, err
+	n.bittorrent, err = n.bt.config(n.BTTrackers, n.Log)
+	return err
 }
 
 // CheckBTTrackers checks the values of --bt-tracker.

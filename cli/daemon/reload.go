@@ -16,7 +16,7 @@ import (
 // reloader reads the configuration of a daemon again on SIGHUP.
 type reloader struct {
 	env     *command.Env
-	cfg     Config // with the present Keep
+	flags   *Flags // in force
 	node    *peer.Node
 	systemd *Notifier
 }
@@ -24,7 +24,7 @@ type reloader struct {
 // reload reads the configuration and applies each setting, also after an error in another, which keeps its old value.
 func (r *reloader) reload() {
 	defer r.systemd.Reloading()()
-	log := r.cfg.Log
+	log := r.flags.Log
 	n, err := r.read()
 	if err != nil {
 		log.Error("configuration not read again: nothing is changed", "error", err)
@@ -68,24 +68,24 @@ func (r *reloader) read() (*Flags, error) {
 }
 
 func (r *reloader) logLevel(n *Flags) (string, error) {
-	l, err := command.ParseLogLevel(n.logLevel)
-	if err != nil || l == r.cfg.logLevel.Level() {
+	l, err := command.ParseLogLevel(n.level)
+	if err != nil || l == r.flags.logLevel.Level() {
 		return "", err
 	}
-	r.cfg.logLevel.Set(l)
-	return n.logLevel, nil
+	r.flags.logLevel.Set(l)
+	return n.level, nil
 }
 
 func (r *reloader) limits(n *Flags) (string, error) {
 	base, schedule, err := n.limits.config()
-	if err != nil || !r.cfg.policy.Configure(base, schedule) {
+	if err != nil || !r.flags.policy.Configure(base, schedule) {
 		return "", err
 	}
 	return fmt.Sprintf("%v, %s of schedule", base, term.Plural(len(schedule), "line")), nil
 }
 
 func (r *reloader) trackers(n *Flags) (string, error) {
-	trackers, err := ParseTrackers(n.Trackers)
+	trackers, err := ParseTrackers(n.TrackerAddrs)
 	if err != nil || slices.EqualFunc(trackers, r.node.Trackers(), ma.Multiaddr.Equal) {
 		return "", err
 	}
@@ -95,10 +95,10 @@ func (r *reloader) trackers(n *Flags) (string, error) {
 
 func (r *reloader) keep(n *Flags) (string, error) {
 	k := n.keep.keep
-	if k == r.cfg.keep {
+	if k == r.flags.keep.keep {
 		return "", nil
 	}
-	r.cfg.keep = k
+	r.flags.keep = n.keep
 	r.node.SetKeep(k)
 	return fmt.Sprintf("for %v, disk %s, delete %t", k.For, term.Bytes(k.Disk), k.Delete), nil
 }

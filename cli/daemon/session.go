@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,28 +31,20 @@ type Session struct {
 // DialOrRun connects to the daemon of the data directory, or runs one within the
 // command until the session is closed.
 func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
-	n.data, n.logLevel = a.Data, a.LogLevel
-	network, err := n.network.Config()
-	if err != nil {
-		return nil, command.Usagef("%w", err)
-	}
-	if !n.given("cluster") {
-		n.Cluster = cmp.Or(certifiedCluster(network), n.Cluster)
-	}
-	cfg, err := n.config(a.Env, network)
-	if err != nil {
+	n.Data, n.level = a.Data, a.LogLevel
+	if err := n.config(a.Env); err != nil {
 		return nil, command.Usagef("%w", err)
 	}
 	c, err := a.Dial(ctx)
 	if err == nil {
 		if n.given("cluster", "host", "listen", "bt-listen") {
-			a.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", cfg.Data)
+			a.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", n.Data)
 		}
-		if cfg.Network != nil {
-			a.Note("note: --network is ignored: the daemon of %s has its own", cfg.Data)
+		if n.Network != nil {
+			a.Note("note: --network is ignored: the daemon of %s has its own", n.Data)
 		}
 		if c, _ := n.limits.Change(); !c.IsZero() {
-			a.Note("note: limits are ignored: `mob limit` changes the limits of the daemon of %s", cfg.Data)
+			a.Note("note: limits are ignored: `mob limit` changes the limits of the daemon of %s", n.Data)
 		}
 		return &Session{Client: c}, nil
 	}
@@ -61,7 +52,7 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 	if !errors.As(err, &none) {
 		return nil, err
 	}
-	s, err := runSession(ctx, cfg)
+	s, err := runSession(ctx, n)
 	var inUse *datadir.InUseError
 	if errors.As(err, &inUse) {
 		return dialSoon(ctx, a, err)
@@ -80,7 +71,9 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content,
 		if _, err := n.Config(); err != nil {
 			return nil, err
 		}
-		return runTemporary(ctx, a, &Flags{Cluster: "default", Listen: []string{Loopback().String()}, network: *n})
+		local := LocalFlags()
+		local.network = *n
+		return runTemporary(ctx, a, local)
 	case err != nil:
 		return nil, err
 	case c.Name != "" && c.Link == nil:
@@ -106,7 +99,7 @@ func OwnSession(ctx context.Context, a *command.App, n *Flags, accepts func(*con
 	if err == nil {
 		c.Close()
 	}
-	n.Cluster, n.Listen = defaultCluster(a.Env), []string{"/ip4/0.0.0.0/tcp/0"}
+	n.Cluster, n.ListenAddrs = defaultCluster(a.Env), []string{"/ip4/0.0.0.0/tcp/0"}
 	return runTemporary(ctx, a, n)
 }
 
@@ -137,12 +130,12 @@ func runTemporary(ctx context.Context, a *command.App, n *Flags) (*Session, erro
 }
 
 // runSession runs a daemon within the command and connects to it.
-func runSession(ctx context.Context, cfg Config) (*Session, error) {
-	d, err := start(cfg)
+func runSession(ctx context.Context, n *Flags) (*Session, error) {
+	d, err := start(n)
 	if err != nil {
 		return nil, err
 	}
-	c, err := control.Dial(ctx, cfg.Data)
+	c, err := control.Dial(ctx, n.Data)
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}

@@ -133,7 +133,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 // parse returns the link of an argument, with the trackers of --tracker added. The info dictionary of a torrent file
 // goes into the request.
 func (f *getFlags) parse(text string) (link *proto.Link, err error) {
-	trackers, err := daemon.ParseTrackers(f.node.Trackers)
+	trackers, err := daemon.ParseTrackers(f.node.TrackerAddrs)
 	if err != nil {
 		return nil, err
 	}

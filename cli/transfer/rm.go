@@ -43,7 +43,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 		return err
 	}
 	// Other nodes need not reach a node that the command runs.
-	s, err := daemon.DialOrRun(ctx, a, &daemon.Flags{Cluster: "default", Listen: []string{daemon.Loopback().String()}})
+	s, err := daemon.DialOrRun(ctx, a, daemon.LocalFlags())
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func newSbcast(a *command.App) *cobra.Command {
 
 func (f *sbcastFlags) add(fl *pflag.FlagSet) {
 	f.set = fl
-	fl.StringArrayVar(&f.node.Trackers, "tracker", nil, "tracker to use; repeatable")
+	fl.StringArrayVar(&f.node.TrackerAddrs, "tracker", nil, "tracker to use; repeatable")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace what is at DEST")
 	fl.BoolP("preserve", "p", false, "preserve modes and times, as is done in any case")
 	fl.StringP("compress", "C", "", "ignored")

@@ -45,7 +45,7 @@ func (f *seedFlags) check(path string) (err error) {
 	if f.Path, err = filepath.Abs(path); err != nil {
 		return err
 	}
-	trackers, err := daemon.ParseTrackers(f.node.Trackers)
+	trackers, err := daemon.ParseTrackers(f.node.TrackerAddrs)
 	if err != nil {
 		return err
 	}
