@@ -14,7 +14,7 @@ import (
 // torrent file or a magnet link. One more daemon gets the content by the magnet link when the client has exited.
 func TestMobAdoptsTorrent(t *testing.T) {
 	t.Parallel()
-	c := stock.Libtorrent()
+	c := stock.Find("libtorrent")
 	needsClients(t, c)
 	f, clusters := newTorrentFleet(t, netns.Fast(), 1, 2, 2)
 	to := newTorrent(t, f, randomContent(t, 12e6), f.announceURL())

@@ -17,7 +17,7 @@ import (
 // changes early, on a slow link: a seed of which more pieces were good than bad is not banned.
 func TestSeedOfOtherBytes(t *testing.T) {
 	t.Parallel()
-	c := stock.Aria2()
+	c := stock.Find("aria2")
 	needsClients(t, c)
 	f, _ := newTorrentFleet(t, netns.Uniform(resumeRate/2, "A", "B"), 2, 1)
 	to := newTorrent(t, f, randomContent(t, resumeSize), f.announceURL())

@@ -25,7 +25,7 @@ func (b BitTorrent) Name() string { return b.Client.Name() }
 func (b BitTorrent) tracker() *stock.Tracker { return cmp.Or(b.Tracker, stock.Opentracker()) }
 
 // Missing implements [System].
-func (b BitTorrent) Missing() error { return errors.Join(b.tracker().Missing(), b.Client.Missing()) }
+func (b BitTorrent) Missing() error { return errors.Join(b.tracker().Missing, b.Client.Missing()) }
 
 // Prepare implements [System]. It hashes the content, starts the tracker, and waits until
 // the source has checked and announced the content. The clients of receivers start with

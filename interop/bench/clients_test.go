@@ -32,7 +32,7 @@ func TestClientsTakeLinks(t *testing.T) {
 // tracker: the link has the address at which the daemon accepts BitTorrent clients.
 func TestLinkNamesItsNode(t *testing.T) {
 	t.Parallel()
-	c := stock.Libtorrent()
+	c := stock.Find("libtorrent")
 	needsClients(t, c)
 	f, _ := newFleet(t, netns.Uniform(12*netns.MBps, "A", "B"), 1, 1)
 	f.BitTorrent, f.Debug = true, true
@@ -88,7 +88,7 @@ func TestClientsDescribe(t *testing.T) {
 // TestClientFeedsMob uses a stock client as the only seed of daemons in three other
 // clusters: each byte must enter each cluster about once. In TestOddNames every client feeds a daemon.
 func TestClientFeedsMob(t *testing.T) {
-	c := stock.Libtorrent()
+	c := stock.Find("libtorrent")
 	needsClients(t, c)
 	const size = 96e6 // the end of a transfer costs a megabyte twice, whatever its size
 	f, clusters := newTorrentFleet(t, netns.Fast(), 1, 3, 3, 3)
@@ -119,9 +119,9 @@ func TestClientFeedsMob(t *testing.T) {
 // mob's own tracker serves daemons only.
 func TestOpentracker(t *testing.T) {
 	t.Parallel()
-	c, tracker := stock.Aria2(), stock.Opentracker()
+	c, tracker := stock.Find("aria2"), stock.Opentracker()
 	needsClients(t, c)
-	if err := tracker.Missing(); err != nil {
+	if err := tracker.Missing; err != nil {
 		t.Skip(err)
 	}
 	f, _ := newFleet(t, netns.Uniform(6*netns.MBps, "A", "B"), 1, 3)

@@ -16,7 +16,7 @@ const clientSize = 1e9
 // GB/s from the start of the downloading client until that reports a complete copy, and
 // the CPU seconds per GB of the seed.
 func BenchmarkStockClient(b *testing.B) {
-	for _, c := range []*stock.Client{stock.Aria2(), stock.Libtorrent()} {
+	for _, c := range []*stock.Client{stock.Find("aria2"), stock.Find("libtorrent")} {
 		b.Run(c.Name(), func(b *testing.B) {
 			needsClients(b, c)
 			for b.Loop() {

@@ -1,7 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,93 +16,46 @@ import (
 // clusters of four racks of 5, "4,(3,5)" one of 4 nodes and one with racks of 3 and of 5.
 // Clusters are named A, B, C and so on.
 func ParseClusters(s string) ([]netns.Cluster, error) {
-	wrong := fmt.Errorf("%q are no clusters such as 4x16 (four of 16 nodes), 4,12,16 or 2x(4x5) (two of four racks of 5)", s)
 	var all []netns.Cluster
-	count := 0 // of clusters and racks
-	for _, item := range splitOutside(s) {
-		times, each := 1, item
-		if n, rest, ok := strings.Cut(item, "x("); ok {
-			var err error
-			times, err = strconv.Atoi(n)
-			if err != nil {
-				return nil, wrong
-			}
-			each = "(" + rest
-		}
-		inner, racked := strings.CutPrefix(each, "(")
-		inner, closed := strings.CutSuffix(inner, ")")
-		sizes := parseSizes(inner)
-		if racked != closed || len(sizes) == 0 || times < 1 || times > mostClusters {
-			return nil, wrong
-		}
-		if count += times * len(sizes); count > mostClusters {
-			return nil, wrong
+	racks := 0
+	ok := eachSize(s, func(times, nodes int, inner string) bool {
+		c := netns.Cluster{Nodes: nodes}
+		valid := inner == "" || eachSize(inner, func(times, nodes int, inner string) bool {
+			c.Racks = append(c.Racks, slices.Repeat([]int{nodes}, times)...)
+			c.Nodes += times * nodes
+			return inner == "" && len(c.Racks) <= mostClusters
+		})
+		if racks += times * len(c.Racks); !valid || len(all)+times+racks > mostClusters {
+			return false
 		}
 		for range times {
-			all = append(all, clustersOf(sizes, racked)...)
+			c.Name = clusterName(len(all))
+			all = append(all, c)
 		}
-	}
-	for i := range all {
-		all[i].Name = clusterName(i)
+		return true
+	})
+	if !ok {
+		return nil, fmt.Errorf("%q are no clusters such as 4x16 (four of 16 nodes), 4,12,16 or 2x(4x5) (two of four racks of 5)", s)
 	}
 	return all, nil
 }
 
-// The most that ParseClusters makes: a mistyped number does not fill the memory.
+// The limits of ParseClusters: a mistyped number does not fill the memory.
 const mostClusters, mostNodes = 10000, 100000
 
-// splitOutside splits at commas that are not in parentheses.
-func splitOutside(s string) []string {
-	var parts []string
-	depth, start := 0, 0
-	for i, c := range s {
-		switch {
-		case c == '(':
-			depth++
-		case c == ')':
-			depth--
-		case c == ',' && depth == 0:
-			parts = append(parts, s[start:i])
-			start = i + 1
+// eachSize calls f for each item of a list such as 4x16 or 2x(4x5), with the number of times, and the nodes
+// or the text in parentheses. It reports whether the list is valid and f returned true for all items.
+func eachSize(s string, f func(times, nodes int, inner string) bool) bool {
+	var read []string
+	for _, m := range regexp.MustCompile(`(?:(\d+)x)?(?:(\d+)|\(([^()]+)\))`).FindAllStringSubmatch(s, -1) {
+		read = append(read, m[0])
+		times, err1 := strconv.Atoi(cmp.Or(m[1], "1"))
+		nodes, err2 := strconv.Atoi(cmp.Or(m[2], "0"))
+		if err1 != nil || err2 != nil || times < 1 || times > 1000 || nodes > mostNodes || m[3] == "" && nodes < 1 || !f(times, nodes, m[3]) {
+			return false
 		}
 	}
-	return append(parts, s[start:])
-}
-
-// parseSizes parses numbers of nodes, such as 4x16 or 4,12; nil if they are none.
-func parseSizes(s string) []int {
-	var sizes []int
-	for part := range strings.SplitSeq(s, ",") {
-		times, each, ok := strings.Cut(part, "x")
-		if !ok {
-			times, each = "1", part
-		}
-		n, err1 := strconv.Atoi(times)
-		nodes, err2 := strconv.Atoi(each)
-		if err1 != nil || err2 != nil || n < 1 || nodes < 1 || n > 1000 || nodes > mostNodes {
-			return nil
-		}
-		for range n {
-			sizes = append(sizes, nodes)
-		}
-	}
-	return sizes
-}
-
-// clustersOf is a cluster for each size, or one with a rack for each.
-func clustersOf(sizes []int, racked bool) []netns.Cluster {
-	if racked {
-		c := netns.Cluster{Racks: sizes}
-		for _, n := range sizes {
-			c.Nodes += n
-		}
-		return []netns.Cluster{c}
-	}
-	all := make([]netns.Cluster, len(sizes))
-	for i, n := range sizes {
-		all[i].Nodes = n
-	}
-	return all
+	return read != nil && strings.Join(read, ",") == s
 }
 
 // shape is the sizes of the clusters, as ParseClusters parses them.

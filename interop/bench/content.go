@@ -1,8 +1,8 @@
 package bench
 
 import (
-	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -22,34 +22,17 @@ func writeContent(ctx context.Context, path string, n int64, seed uint64) error 
 	return errors.Join(err, f.Close())
 }
 
-// sameContent reports whether two files are equal.
-func sameContent(ctx context.Context, a, b string) (bool, error) {
-	fa, err := os.Open(a)
+// contentSum is the SHA-256 of a file.
+func contentSum(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return sum, err
 	}
-	defer fa.Close()
-	fb, err := os.Open(b)
-	if err != nil {
-		return false, err
-	}
-	defer fb.Close()
-	ba, bb := make([]byte, 1<<20), make([]byte, 1<<20)
-	for ctx.Err() == nil {
-		na, erra := io.ReadFull(fa, ba)
-		nb, errb := io.ReadFull(fb, bb)
-		if !bytes.Equal(ba[:na], bb[:nb]) {
-			return false, nil
-		}
-		if erra != nil || errb != nil {
-			return ended(erra) && ended(errb), nil
-		}
-	}
-	return false, ctx.Err()
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, &reader{ctx, f})
+	return [sha256.Size]byte(h.Sum(nil)), err
 }
-
-// ended reports whether a read has reached the end of its file.
-func ended(err error) bool { return err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) }
 
 // reader fails when its context has ended.
 type reader struct {

@@ -160,6 +160,13 @@ func (d *Daemon) awaitHave(t testing.TB, have int64) status {
 	return status{}
 }
 
+// sameContent reports whether two files are equal.
+func sameContent(ctx context.Context, a, b string) (bool, error) {
+	x, err1 := contentSum(ctx, a)
+	y, err2 := contentSum(ctx, b)
+	return x == y, errors.Join(err1, err2)
+}
+
 // usage returns the resources of a running daemon.
 func (d *Daemon) usage(t testing.TB) netns.Usage {
 	t.Helper()

@@ -80,7 +80,7 @@ func (c *Case) linkReports(samples []sample, links []watchedLink, end time.Durat
 			n := to.carried[l.link].Sub(from.carried[l.link])
 			full := float64(n.Bytes) / (could[i] * netns.TCPShare)
 			started[i] = started[i] || full >= busy
-			r.Idle.add(phase((from.at+to.at)/2, end, started[i]), (1-full)*took)
+			*r.Idle.in((from.at+to.at)/2, end, started[i]) += (1 - full) * took
 			r.Bytes += n.Bytes
 			r.Frames += n.Frames
 			capacity[i] += could[i]
@@ -161,41 +161,13 @@ func (c *Case) capacities(from, to time.Duration, links []watchedLink) []float64
 	return all
 }
 
-// The phases of a transfer for a link.
-const (
-	inStart = iota
-	inMiddle
-	inEnd
-)
-
-func phase(at, end time.Duration, started bool) int {
+// in is the phase at a time. end is when the phase End starts.
+func (p *Phases) in(at, end time.Duration, started bool) *float64 {
 	switch {
 	case at >= end:
-		return inEnd
+		return &p.End
 	case started:
-		return inMiddle
+		return &p.Middle
 	}
-	return inStart
-}
-
-func (p *Phases) add(phase int, seconds float64) {
-	switch phase {
-	case inStart:
-		p.Start += seconds
-	case inMiddle:
-		p.Middle += seconds
-	case inEnd:
-		p.End += seconds
-	}
-}
-
-// totalIdle adds up the phases of all links.
-func totalIdle(links []LinkReport) Phases {
-	var sum Phases
-	for _, l := range links {
-		sum.Start += l.Idle.Start
-		sum.Middle += l.Idle.Middle
-		sum.End += l.Idle.End
-	}
-	return sum
+	return &p.Start
 }

@@ -13,9 +13,16 @@ func (r *Report) WriteLinks(out io.Writer) error {
 	measured := false
 	for i := range r.Results {
 		if run := r.Results[i].Median(); len(run.Links) > 0 {
-			fmt.Fprintf(out, "\n%s: %s\n", r.Results[i].System, r.watched())
-			errs = append(errs, run.writeLinks(out, run.Links), run.writeUse(out))
-			measured = measured || len(run.Use) > 0
+			watched := "the links into other clusters"
+			if len(r.Clusters) == 1 {
+				watched = "what the nodes send into their cluster"
+			}
+			fmt.Fprintf(out, "\n%s: %s\n", r.Results[i].System, watched)
+			errs = append(errs, run.writeLinks(out, run.Links))
+			if len(run.Use) > 0 {
+				measured = true
+				fmt.Fprintf(out, "All together, used in each twelfth of the time: %s\n", run.useLine())
+			}
 		}
 		if run := r.Results[i].Median(); len(run.Uplinks) > 0 {
 			fmt.Fprintf(out, "\n%s: the uplinks of racks, into the rack and out of it\n", r.Results[i].System)
@@ -23,50 +30,32 @@ func (r *Report) WriteLinks(out io.Writer) error {
 		}
 	}
 	if measured {
-		_, err := io.WriteString(out, "Start: until nine tenths of what TCP can carry were first reached. "+
+		fmt.Fprint(out, "Start: until nine tenths of what TCP can carry were first reached. "+
 			"End: after the first cluster was whole, or the first receiver in a single one.\n")
-		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// watched names the links of a report.
-func (r *Report) watched() string {
-	if len(r.Clusters) == 1 {
-		return "what the nodes send into their cluster"
-	}
-	return "the links into other clusters"
 }
 
 func (r *Run) writeLinks(out io.Writer, links []LinkReport) error {
 	head := []string{"link", "carried", "headers", "of rate"}
 	measured := len(r.Use) > 0
-	idle := func(p Phases) []string {
-		if !measured {
-			return nil
-		}
-		return []string{seconds(p.Start), seconds(p.Middle), seconds(p.End)}
-	}
 	if measured {
 		head = append(head, "idle in start", "middle", "end")
 	}
 	t := newTable(out, head...)
+	var all Phases
 	for _, l := range links {
 		row := []string{l.From + "-" + l.To, megabytes(float64(l.Bytes)), fmt.Sprintf("%.1f %%", 100*l.Headers()), fmt.Sprintf("%.2f", l.Share)}
-		t.row(append(row, idle(l.Idle)...)...)
+		if measured {
+			row = append(row, seconds(l.Idle.Start), seconds(l.Idle.Middle), seconds(l.Idle.End))
+			all = Phases{all.Start + l.Idle.Start, all.Middle + l.Idle.Middle, all.End + l.Idle.End}
+		}
+		t.row(row...)
 	}
 	if measured {
-		t.row(append([]string{"all", "", "", ""}, idle(totalIdle(links))...)...)
+		t.row("all", "", "", "", seconds(all.Start), seconds(all.Middle), seconds(all.End))
 	}
 	return t.w.Flush()
-}
-
-func (r *Run) writeUse(out io.Writer) error {
-	if len(r.Use) == 0 {
-		return nil
-	}
-	_, err := fmt.Fprintf(out, "All together, used in each twelfth of the time: %s\n", r.useLine())
-	return err
 }
 
 // useSteps is the number of values of useLine.

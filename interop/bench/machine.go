@@ -1,33 +1,53 @@
 package bench
 
 import (
-	"fmt"
+	"context"
+	"errors"
 	"os"
-	"strconv"
-	"strings"
+
+	"github.com/prometheus/procfs"
 )
 
 // machineTime is the time of all cores since the machine was started, and the part of it in
-// which they were not idle, in ticks.
+// which they were not idle, in seconds.
 func machineTime() (busy, all float64, err error) {
-	text, err := os.ReadFile("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, 0, err
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(first)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0, 0, fmt.Errorf("/proc/stat begins with %q", first)
+	s, err := fs.Stat()
+	c := s.CPUTotal
+	busy = c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
+	return busy, busy + c.Idle + c.Iowait, err
+}
+
+// availableMemory is the kernel's estimate of memory for programs, in bytes; zero if there is
+// none.
+func availableMemory() int64 {
+	fs, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0
 	}
-	for i, v := range fields[1:9] { // user, nice, system, idle, iowait, irq, softirq, steal
-		n, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			return 0, 0, fmt.Errorf("/proc/stat: %w", err)
-		}
-		all += n
-		if i != 3 && i != 4 {
-			busy += n
+	info, err := fs.Meminfo()
+	if err != nil || info.MemAvailableBytes == nil {
+		return 0
+	}
+	return int64(*info.MemAvailableBytes)
+}
+
+// warmMemory writes a file of n bytes in dir and removes it. On a virtual machine the first
+// touch of a free page can cost any program more than a transfer; the file does it before.
+func warmMemory(ctx context.Context, dir string, n int64) error {
+	f, err := os.CreateTemp(dir, "warm")
+	if err != nil {
+		return err
+	}
+	chunk := make([]byte, 32<<10) // as programs write: the kernel keeps free memory by the size of its last use
+	for written := int64(0); written < n && err == nil; written += int64(len(chunk)) {
+		err = ctx.Err()
+		if err == nil {
+			_, err = f.Write(chunk)
 		}
 	}
-	return busy, all, nil
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }

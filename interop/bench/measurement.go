@@ -252,18 +252,16 @@ func (m *measurement) times() error {
 
 // compare compares the copies of nodes that were not killed with the original.
 func (m *measurement) compare(ctx context.Context, tr Transfer) error {
+	want, err := contentSum(ctx, m.bench.content)
 	for _, n := range m.bench.Receivers() {
-		if _, whole := m.whole[n]; !whole || m.killed[n] {
+		if _, complete := m.whole[n]; !complete || m.killed[n] {
 			continue
 		}
 		m.result.Copied++
-		same, err := sameContent(ctx, m.bench.content, tr.Copy(m.grid.Node(n.Cluster, n.Index)))
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if same && err == nil { // a copy that cannot be read is damaged
+		got, failed := contentSum(ctx, tr.Copy(m.grid.Node(n.Cluster, n.Index)))
+		if failed == nil && got == want { // a copy that cannot be read is damaged
 			m.result.Intact++
 		}
 	}
-	return nil
+	return errors.Join(err, ctx.Err())
 }

@@ -35,7 +35,7 @@ func TestMixedSwarm(t *testing.T) {
 // TestMixedSwarmSurvivesDeath kills a daemon and a client on the way.
 func TestMixedSwarmSurvivesDeath(t *testing.T) {
 	needsGrid(t)
-	m := Mixed{Mob: Mob{Bin: bin(t)}, Percent: 50, Clients: []*stock.Client{stock.Aria2()}}
+	m := Mixed{Mob: Mob{Bin: bin(t)}, Percent: 50, Clients: []*stock.Client{stock.Find("aria2")}}
 	needsClients(t, m.Clients...)
 	b := fastGrid(t, "2x3", 6e6, Kills{Percent: 40, After: time.Second})
 	killed := map[Receiver]bool{}

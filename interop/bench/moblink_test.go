@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,7 @@ import (
 // complete in the end, except rTorrent, which does not announce that.
 func TestClientsTakeMobLinks(t *testing.T) {
 	needsGrid(t)
-	tracker := func() *stock.Tracker { return stock.MobTracker(bin(t)) }
+	tracker := func() *stock.Tracker { return mobTracker(bin(t)) }
 	eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {
 		if b.Name() == "transmission" {
 			if _, err := exec.LookPath("transmission-cli"); err != nil {
@@ -64,6 +65,18 @@ func TestClientsTakeMobLinks(t *testing.T) {
 			}
 		}
 	})
+}
+
+// mobTracker is mob tracker, with the program in the directory bin.
+func mobTracker(bin string) *stock.Tracker {
+	return &stock.Tracker{
+		Name: "mob",
+		Command: func(node *netns.Node, dir, list string) (*exec.Cmd, error) {
+			return exec.Command(filepath.Join(bin, "mob"), "--data", dir, "--log-level", "debug", "tracker",
+				"--listen", fmt.Sprintf("/ip4/%v/tcp/0", node.IP),
+				"--bt-listen", fmt.Sprintf("%v:%d", node.IP, stock.TrackerPort), "--torrents", list), nil
+		},
+	}
 }
 
 // mobSeed runs mob seed with an announce URL, and returns the link that it prints and the

@@ -49,7 +49,7 @@ func TestClientsDownload(t *testing.T) {
 // client, and restarts it: it must download no more than was missing.
 func TestNodeResumesFromClients(t *testing.T) {
 	t.Parallel()
-	c := stock.Aria2()
+	c := stock.Find("aria2")
 	needsClients(t, c)
 	f, _ := newTorrentFleet(t, netns.Uniform(resumeRate, "A", "B"), 1, 1)
 	to := newTorrent(t, f, randomContent(t, resumeSize), f.announceURL())

@@ -1,15 +1,15 @@
 package sshd
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -32,36 +32,22 @@ func (s *Site) Processes() (map[*Host][]Process, error) {
 	for _, h := range hosts {
 		byNamespace[h.pids] = h
 	}
-	entries, err := os.ReadDir("/proc")
+	running, err := procfs.AllProcs()
 	if err != nil {
 		return nil, err
 	}
 	all := map[*Host][]Process{}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		namespace, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", pid))
+	for _, p := range running {
+		namespace, err := os.Readlink(fmt.Sprintf("/proc/%d/ns/pid", p.PID))
 		h := byNamespace[namespace]
-		if err != nil || h == nil || pid == h.Pid() {
+		if err != nil || h == nil || p.PID == h.Pid() {
 			continue
 		}
-		if p, ok := readProcess(pid); ok {
-			all[h] = append(all[h], p)
+		if words, err := p.CmdLine(); err == nil && len(words) > 0 { // a zombie has no command
+			all[h] = append(all[h], Process{p.PID, strings.TrimSpace(strings.Join(words, " "))})
 		}
 	}
 	return all, nil
-}
-
-// readProcess reads a process that lives: one that was not yet waited for has no command.
-func readProcess(pid int) (Process, bool) {
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-	if err != nil || len(line) == 0 {
-		return Process{}, false
-	}
-	line = bytes.TrimRight(line, "\x00")
-	return Process{pid, strings.TrimSpace(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))}, true
 }
 
 // Processes lists what runs on the host in addition to the server.

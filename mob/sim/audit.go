@@ -9,12 +9,9 @@ import (
 type audit struct {
 	// doubled are bytes requested while another peer owed them, again those that were
 	// stored already.
-	doubled, again int64
-	// duplicate are bytes that arrived twice; duplicateWAN the part of them that crossed the
-	// WAN.
-	duplicate, duplicateWAN int64
-	rejects, failed         int
-	useless                 int
+	doubled, again           int64
+	duplicate                int64 // bytes that arrived twice
+	rejects, failed, useless int
 	// elsewhere are the pieces that a node other than the source has.
 	elsewhere *bitset.Set
 	messages  map[proto.Type]*Count
@@ -33,11 +30,7 @@ func (a *audit) request(n, to *node, sp proto.Span) {
 }
 
 func (a *audit) arrival(n *node, f *frame) {
-	twice := int64(int(f.span.Length) - n.store.lacking(f.span))
-	a.duplicate += twice
-	if f.from.site != n.site {
-		a.duplicateWAN += twice
-	}
+	a.duplicate += int64(int(f.span.Length) - n.store.lacking(f.span))
 }
 
 func (a *audit) stored(n *node, piece int) {

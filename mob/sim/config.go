@@ -139,14 +139,16 @@ func (c *Config) validate() error {
 	if c.Length <= 0 || c.PieceLength <= 0 {
 		return fmt.Errorf("sim: content of %d bytes in pieces of %d", c.Length, c.PieceLength)
 	}
+	var victims []int
 	for _, k := range c.Faults.Cuts {
-		if k.Node < 0 || k.Node >= c.nodes() {
-			return fmt.Errorf("sim: no node %d to cut off", k.Node)
-		}
+		victims = append(victims, k.Node)
 	}
 	for _, k := range c.Faults.Kills {
-		if k.Node < 0 || k.Node >= c.nodes() {
-			return fmt.Errorf("sim: no node %d to kill", k.Node)
+		victims = append(victims, k.Node)
+	}
+	for _, n := range victims {
+		if n < 0 || n >= c.nodes() {
+			return fmt.Errorf("sim: no node %d to cut off or kill", n)
 		}
 	}
 	if c.Plan != nil {

@@ -75,12 +75,8 @@ func (s *sim) cross(f *frame) {
 		return
 	}
 	f.stage, f.way = crossing, s.ways[f.from.cluster][f.to.cluster]
-	switch {
-	case f.from.site != f.to.site:
-	case f.message != nil:
+	if f.from.site == f.to.site && f.message != nil {
 		s.lanControl += int64(f.size)
-	default:
-		s.lanBytes += int64(f.size)
 	}
 	s.pass(f)
 }

@@ -18,18 +18,6 @@ type Step struct {
 // constant is a rate that does not change.
 func constant(bytesPerSec float64) Rate { return Rate{{BytesPerSec: bytesPerSec}} }
 
-// at is the rate at a time, in bytes per second.
-func (r Rate) at(t time.Duration) float64 {
-	v := math.Inf(1)
-	for _, s := range r {
-		if s.From > t {
-			break
-		}
-		v = s.BytesPerSec
-	}
-	return v
-}
-
 // carried is the number of bytes that pass until a time.
 func (r Rate) carried(until time.Duration) float64 {
 	if len(r) == 0 {

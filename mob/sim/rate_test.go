@@ -30,3 +30,15 @@ func TestRate(t *testing.T) {
 		t.Errorf("rate at 10 s is %v", at)
 	}
 }
+
+// at is the rate at a time, in bytes per second.
+func (r Rate) at(t time.Duration) float64 {
+	v := math.Inf(1)
+	for _, s := range r {
+		if s.From > t {
+			break
+		}
+		v = s.BytesPerSec
+	}
+	return v
+}

@@ -34,11 +34,11 @@ type sim struct {
 	complete int         // receivers
 	exempt   bool        // some receivers are not waited for
 
-	trace                hash.Hash64
-	frame                []byte // a buffer
-	lanBytes, lanControl int64
-	audit                audit
-	steps                int
+	trace      hash.Hash64
+	frame      []byte // a buffer
+	lanControl int64
+	audit      audit
+	steps      int
 }
 
 // link is one direction between two sites, or between a rack and its site.
@@ -88,28 +88,12 @@ func (s *sim) over() bool {
 	if s.complete == len(s.nodes)-1 {
 		return true
 	}
-	if !s.exempt {
-		return false
-	}
-	for _, n := range s.nodes[1:] {
-		if n.finished == 0 && !n.exempt {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *sim) dies(n *node) bool {
-	for _, k := range s.cfg.Faults.Kills {
-		if k.Node == n.index {
-			return true
-		}
-	}
-	return false
+	return s.exempt && !slices.ContainsFunc(s.nodes[1:], func(n *node) bool { return n.finished == 0 && !n.exempt })
 }
 
 // build makes the nodes.
 func (s *sim) build() {
+	f := &s.cfg.Faults
 	hosts := make([]string, s.cfg.nodes()) // none, without a plan
 	if s.cfg.Plan != nil {
 		hosts = s.cfg.Hosts
@@ -120,15 +104,16 @@ func (s *sim) build() {
 			known = s.sites[s.siteOf[c]]
 		}
 		for range k.Nodes {
-			nic := s.cfg.nic(len(s.nodes))
+			i := len(s.nodes)
+			nic := s.cfg.nic(i)
 			n := &node{
-				index:   len(s.nodes),
+				index:   i,
 				cluster: c,
 				site:    s.siteOf[c],
 				Node: mob.Node{
 					ID:      proto.PeerID(fmt.Sprintf("%016x", s.rng.Uint64())),
 					Cluster: known,
-					Host:    hosts[len(s.nodes)],
+					Host:    hosts[i],
 				},
 				conns: map[*node]*conn{},
 				asked: map[uint32][]request{},
@@ -136,33 +121,23 @@ func (s *sim) build() {
 				store: newStore(&s.cfg),
 				nic:   nic,
 				in:    pipe{rate: constant(nic)},
+
+				liar:     slices.Contains(f.Liars, i),
+				lossy:    slices.Contains(f.Lossy, i),
+				trickles: slices.Contains(f.Tricklers, i),
+				slow:     slices.Contains(f.Slow, i),
+				promises: slices.Contains(f.Claimers, i) || slices.Contains(f.Boasters, i),
 			}
+			_, hangs := f.Hangs[i]
+			dies := slices.ContainsFunc(f.Kills, func(k Kill) bool { return k.Node == i })
+			n.exempt = n.liar || n.promises || hangs || dies
+			s.exempt = s.exempt || n.exempt
 			s.nodes = append(s.nodes, n)
 			s.byID[n.ID] = n
 		}
 	}
 	s.audit.elsewhere = bitset.New(s.nodes[0].store.has.Cap())
 	s.nodes[0].store.has.AddRange(0, s.nodes[0].store.has.Cap())
-	for _, i := range s.cfg.Faults.Liars {
-		s.nodes[i].liar = true
-	}
-	for _, i := range s.cfg.Faults.Lossy {
-		s.nodes[i].lossy = true
-	}
-	for _, i := range s.cfg.Faults.Tricklers {
-		s.nodes[i].trickles = true
-	}
-	for _, i := range s.cfg.Faults.Slow {
-		s.nodes[i].slow = true
-	}
-	for _, i := range slices.Concat(s.cfg.Faults.Claimers, s.cfg.Faults.Boasters) {
-		s.nodes[i].promises = true
-	}
-	for _, n := range s.nodes {
-		_, hangs := s.cfg.Faults.Hangs[n.index]
-		n.exempt = n.liar || n.promises || hangs || s.dies(n)
-		s.exempt = s.exempt || n.exempt
-	}
 }
 
 // plan queues starts and kills.
@@ -196,8 +171,6 @@ func (s *sim) killSource() {
 		s.killSource()
 	}))
 }
-
-func (s *sim) link(from, to int) *link { return s.links[from][to] }
 
 func (s *sim) rtt(a, b *node) time.Duration {
 	if a.site == b.site {

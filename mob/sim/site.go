@@ -57,7 +57,7 @@ func (s *sim) buildWays() {
 				row[j] = append(row[j], s.up[i])
 			}
 			if a, b := s.siteOf[i], s.siteOf[j]; a != b {
-				row[j] = append(row[j], s.link(a, b))
+				row[j] = append(row[j], s.links[a][b])
 			}
 			if s.down[j] != nil {
 				row[j] = append(row[j], s.down[j])

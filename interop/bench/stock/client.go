@@ -156,12 +156,6 @@ func (i *Instance) watch() error {
 	)
 }
 
-// Aria2 is aria2, one process for one download.
-func Aria2() *Client { return Find("aria2") }
-
-// Libtorrent is libtorrent, the library of qBittorrent and Deluge.
-func Libtorrent() *Client { return Find("libtorrent") }
-
 // Names lists the names of every client.
 func Names() (names []string) {
 	for _, c := range All() {

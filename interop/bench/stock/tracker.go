@@ -27,24 +27,20 @@ const TrackerPort = 6969
 
 // Tracker is a BitTorrent tracker.
 type Tracker struct {
-	name string
-	// missing is nil if the tracker is installed; else it names the package to install.
-	missing func() error
-	// command makes the command that serves one torrent on a node. dir is for the
+	Name string
+	// Missing is nil if the tracker is installed; otherwise it names the package to install.
+	Missing error
+	// Command makes the command that serves one torrent on a node. dir is for the
 	// tracker's state, list a file with the info-hash in hex. ExtraFiles of the command
 	// are closed once it has started.
-	command func(node *netns.Node, dir, list string) (*exec.Cmd, error)
+	Command func(node *netns.Node, dir, list string) (*exec.Cmd, error)
 }
 
 // Opentracker is opentracker. Its answers ask for the next announce after half an hour,
 // but have up to 50 peers that announced before. So any two members learn of each other,
 // by the tracker or by peer exchange.
 func Opentracker() *Tracker {
-	return &Tracker{
-		name:    "opentracker",
-		missing: func() error { return missing("opentracker", "opentracker") },
-		command: opentrackerCommand,
-	}
+	return &Tracker{Name: "opentracker", Missing: missing("opentracker", "opentracker"), Command: opentrackerCommand}
 }
 
 // nobody is the user that owns nothing.
@@ -66,28 +62,6 @@ func opentrackerCommand(node *netns.Node, _, list string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// MobTracker is mob tracker, with the program in the directory bin.
-func MobTracker(bin string) *Tracker {
-	path := filepath.Join(bin, "mob")
-	return &Tracker{
-		name: "mob",
-		missing: func() error {
-			if _, err := os.Stat(path); err != nil {
-				return fmt.Errorf("mob is not in %s: make build", bin)
-			}
-			return nil
-		},
-		command: func(node *netns.Node, dir, list string) (*exec.Cmd, error) {
-			return exec.Command(path, "--data", dir, "--log-level", "debug", "tracker",
-				"--listen", fmt.Sprintf("/ip4/%v/tcp/0", node.IP),
-				"--bt-listen", fmt.Sprintf("%v:%d", node.IP, TrackerPort), "--torrents", list), nil
-		},
-	}
-}
-
-// Missing is nil if the tracker is installed; else it names the package to install.
-func (t *Tracker) Missing() error { return t.missing() }
-
 // URL is the announce URL of a tracker on a node.
 func (t *Tracker) URL(node *netns.Node) string {
 	return fmt.Sprintf("http://%s:%d/announce", node.IP, TrackerPort)
@@ -95,10 +69,9 @@ func (t *Tracker) URL(node *netns.Node) string {
 
 // RunningTracker is a tracker of one torrent on a node.
 type RunningTracker struct {
-	tracker   *Tracker
-	node      *netns.Node
+	name      string
 	proc      *netns.Program
-	http      *http.Client // dials from the node
+	http      *http.Client // of the node
 	scrapeURL string
 }
 
@@ -112,7 +85,7 @@ func (t *Tracker) Start(node *netns.Node, dir string, hash [sha1.Size]byte) (*Ru
 	if err := os.Chmod(list, 0o644); err != nil { // whatever the umask
 		return nil, err
 	}
-	cmd, err := t.command(node, filepath.Join(dir, "tracker"), list)
+	cmd, err := t.Command(node, filepath.Join(dir, "tracker"), list)
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +96,23 @@ func (t *Tracker) Start(node *netns.Node, dir string, hash [sha1.Size]byte) (*Ru
 	if err != nil {
 		return nil, err
 	}
-	r := &RunningTracker{tracker: t, node: node, proc: p}
-	r.http = &http.Client{
-		Transport: &http.Transport{DialContext: r.dial, DisableKeepAlives: true},
-		Timeout:   time.Second,
+	dial := func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
+		err = node.Do(func() (err error) {
+			conn, err = new(net.Dialer).DialContext(ctx, network, addr)
+			return err
+		})
+		return conn, err
 	}
-	r.scrapeURL = fmt.Sprintf("http://%s:%d/scrape?info_hash=%s", node.IP, TrackerPort, url.QueryEscape(string(hash[:])))
-	if err := r.awaitListening(); err != nil {
-		return nil, errors.Join(err, r.Kill())
+	r := &RunningTracker{
+		name: t.Name, proc: p,
+		http:      &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}, Timeout: time.Second},
+		scrapeURL: fmt.Sprintf("http://%s:%d/scrape?info_hash=%s", node.IP, TrackerPort, url.QueryEscape(string(hash[:]))),
+	}
+	// A client whose first announce is rejected would announce again only after minutes.
+	ctx, cancel := context.WithTimeout(context.Background(), listenTimeout)
+	defer cancel()
+	if err := r.await(ctx, func(_ Scrape, err error) bool { return err == nil || errors.Is(err, errUnknown) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s does not listen: %w", t.Name, err), r.Kill())
 	}
 	return r, nil
 }
@@ -141,57 +123,34 @@ func (r *RunningTracker) Kill() error { return r.proc.Kill() }
 // listenTimeout bounds the time until a tracker listens.
 const listenTimeout = 20 * time.Second
 
-// awaitListening waits until the tracker listens. A client whose first announce is rejected
-// would announce again only after minutes.
-func (r *RunningTracker) awaitListening() error {
-	ctx, cancel := context.WithTimeout(context.Background(), listenTimeout)
-	defer cancel()
-	for {
-		conn, err := r.dial(ctx, "tcp", fmt.Sprintf("%s:%d", r.node.IP, TrackerPort))
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-time.After(10 * time.Millisecond):
-		case <-r.proc.Ended():
-			return fmt.Errorf("%s %w", r.tracker.name, r.proc.Failed())
-		case <-ctx.Done():
-			return fmt.Errorf("%s does not listen: %w", r.tracker.name, err)
-		}
-	}
-}
-
 // AwaitSeed waits until a peer has announced that it is complete. It fails when the seed
 // ends by itself.
 func (r *RunningTracker) AwaitSeed(ctx context.Context, seed *Instance) error {
-	tick := time.NewTicker(50 * time.Millisecond)
+	err := r.await(ctx, func(c Scrape, err error) bool { return err == nil && c.Complete > 0 || seed.Failed() != nil })
+	if err != nil {
+		return fmt.Errorf("%v does not seed: %w", seed, err)
+	}
+	return seed.Failed()
+}
+
+// await scrapes until done returns true. It fails when the tracker ends by itself.
+func (r *RunningTracker) await(ctx context.Context, done func(Scrape, error) bool) error {
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for {
-		if c, err := r.Scrape(); err == nil && c.Complete > 0 {
-			return nil
-		}
-		if err := seed.Failed(); err != nil {
-			return err
-		}
+	for !done(r.Scrape()) {
 		select {
 		case <-tick.C:
 		case <-r.proc.Ended():
-			return fmt.Errorf("%s %w", r.tracker.name, r.proc.Failed())
+			return fmt.Errorf("%s %w", r.name, r.proc.Failed())
 		case <-ctx.Done():
-			return fmt.Errorf("%v does not seed: %w", seed, ctx.Err())
+			return ctx.Err()
 		}
 	}
+	return nil
 }
 
-// dial connects from the tracker's node.
-func (r *RunningTracker) dial(ctx context.Context, network, addr string) (conn net.Conn, err error) {
-	err = r.node.Do(func() error {
-		var d net.Dialer
-		conn, err = d.DialContext(ctx, network, addr)
-		return err
-	})
-	return conn, err
-}
+// errUnknown is the error of Scrape while the tracker has no peer of the torrent.
+var errUnknown = errors.New("the tracker does not know the torrent yet")
 
 // Scrape is a tracker's counts of a torrent: peers with all of it, peers without, and
 // completed downloads.
@@ -216,10 +175,10 @@ func (r *RunningTracker) Scrape() (Scrape, error) {
 		Files map[string]Scrape `bencode:"files"`
 	}
 	if err := bencode.Unmarshal(b, &reply); err != nil {
-		return Scrape{}, err
+		return Scrape{}, fmt.Errorf("%w: %w", errUnknown, err)
 	}
 	for _, s := range reply.Files { // one at most
 		return s, nil
 	}
-	return Scrape{}, errors.New("the torrent is not known yet")
+	return Scrape{}, errUnknown
 }
