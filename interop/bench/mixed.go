@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 
@@ -75,12 +76,9 @@ func (m Mixed) split(receivers []*netns.Node) (daemons, clients []*netns.Node) {
 	for _, n := range receivers {
 		left[n.Path]++
 	}
-	last := map[string]int{} // those that run a client
-	for cluster, n := range left {
-		last[cluster] = int(math.Round(float64(n) * m.Percent / 100))
-	}
+	all := maps.Clone(left)
 	for _, n := range receivers {
-		if left[n.Path] > last[n.Path] {
+		if last := int(math.Round(float64(all[n.Path]) * m.Percent / 100)); left[n.Path] > last {
 			daemons = append(daemons, n)
 		} else {
 			clients = append(clients, n)

@@ -115,12 +115,11 @@ func (s *Simulation) Plan(algorithm string) error {
 // Name is the name of the system in tables, such as mob, mob:coded=16 or mob:site.
 func (s *Simulation) Name() string { return s.name }
 
-// Run simulates the i-th run, from 0: nodes draw from the case's seed plus i, while links
-// and kills are as in the case. The simulator cannot be stopped: if ctx ends first, Run
-// returns and leaves it running.
-func (s *Simulation) Run(ctx context.Context, i int) (*Run, error) {
+// Run simulates one run: nodes draw from the seed, while links and kills are as in the case. The
+// simulator cannot be stopped: if ctx ends first, Run returns and leaves it running.
+func (s *Simulation) Run(ctx context.Context, seed uint64) (*Run, error) {
 	cfg := s.cfg
-	cfg.Seed += uint64(i)
+	cfg.Seed = seed
 	r, err := Abandonable(ctx, func() (*sim.Report, error) { return sim.Run(cfg) })
 	if err != nil {
 		return nil, err

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -229,13 +228,13 @@ func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
 	return err
 }
 
-// runs runs a case as often as asked, with a seed for each run.
-func (f *commonFlags) runs(ctx context.Context, a *command.App, system, size string, run func(ctx context.Context, seed uint64) error) error {
-	p := a.Screen(false)
-	defer p.Clear()
+// runs calls run --repeat times, with a seed for each call, and shows how long it takes.
+func (f *commonFlags) runs(ctx context.Context, a *command.App, system, what string, run func(ctx context.Context, seed uint64) error) error {
 	for i := range f.repeat {
-		p.Show(term.Text(f.runName(system, i) + ", " + size))
-		if err := run(ctx, f.seed+uint64(i)); err != nil {
+		stop := showTime(a, f.runName(system, i)+": "+what)
+		err := run(ctx, f.seed+uint64(i))
+		stop()
+		if err != nil {
 			return err
 		}
 	}

@@ -155,7 +155,8 @@ func runGrid(ctx context.Context, a *command.App, f *commonFlags, cases []bench.
 	return err
 }
 
-// runCase makes the content of a case and runs the systems.
+// runCase makes the content of a case and runs the systems in turn, so that a change of load on the
+// machine affects all of them.
 func runCase(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, systems []bench.System) (r *bench.Report, err error) {
 	b, err := bench.NewBench(ctx, c, "")
 	if err != nil {
@@ -163,12 +164,6 @@ func runCase(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, 
 	}
 	defer func() { err = errors.Join(err, b.Close()) }()
 	r = b.NewReport()
-	return r, runSystems(ctx, a, f, b, systems, r)
-}
-
-// runSystems runs the systems in turn, so that a change of load on the machine meets all
-// of them.
-func runSystems(ctx context.Context, a *command.App, f *commonFlags, b *bench.Bench, systems []bench.System, r *bench.Report) error {
 	a.Note("%s", r.Case)
 	for i := range f.repeat {
 		for _, s := range systems {
@@ -178,11 +173,11 @@ func runSystems(ctx context.Context, a *command.App, f *commonFlags, b *bench.Be
 			run := b.Run(ctx, s)
 			p.Clear()
 			if err := ctx.Err(); err != nil {
-				return err
+				return nil, err
 			}
 			r.Add(s.Name(), run)
 			a.Note("%s: %s", name, run)
 		}
 	}
-	return nil
+	return r, nil
 }

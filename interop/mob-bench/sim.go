@@ -123,14 +123,15 @@ func (f *simFlags) run(ctx context.Context, a *command.App, _ []string) error {
 func runSim(ctx context.Context, a *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
 	r := bench.NewReport(c)
 	a.Note("%s", r.Case)
-	for i := range f.repeat {
-		stop := showTime(a, f.runName(s.Name(), i)+": simulating")
-		run, err := s.Run(ctx, i)
-		stop()
-		if err != nil {
-			return err
+	err := f.runs(ctx, a, s.Name(), "simulating", func(ctx context.Context, seed uint64) error {
+		run, err := s.Run(ctx, seed)
+		if err == nil {
+			r.Add(s.Name(), run)
 		}
-		r.Add(s.Name(), run)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return errors.Join(f.print(a, bench.Scenarios{r}), f.printLinks(a, r), f.verdict(r, s.Name()))
 }

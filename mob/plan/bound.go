@@ -23,20 +23,31 @@ type Carried func(from, to int, until time.Duration) float64
 // then, and goes on from the time at which that cut can, until there is no such cut.
 func Bound(nodes int, bytes float64, carried Carried) time.Duration {
 	t := time.Duration(0)
+	var g *flowGraph // of the links at t
 	for to := 1; to < nodes; to++ {
 		for {
-			near := leastCut(nodes, to, bytes, func(a, b int) float64 { return carried(a, b, t) })
-			if near == nil {
+			if g == nil {
+				g = &flowGraph{out: make([][]int32, nodes)}
+				for a := range nodes {
+					for b := range nodes {
+						if a != b {
+							g.addArc(int32(a), int32(b), -1, carried(a, b, t))
+						}
+					}
+				}
+			}
+			flow, near := g.maxFlow(int32(to))
+			if flow >= bytes {
 				break
 			}
 			passed := timeOf(near, bytes, t, carried)
 			if passed == Never {
 				return Never
 			}
-			if passed == t { // but for rounding
+			if passed == t { // except for rounding
 				break
 			}
-			t = passed
+			t, g = passed, nil
 		}
 	}
 	return t

@@ -50,10 +50,12 @@ func (n *Network) cuts(from int) []Cut {
 }
 
 func (n *Network) cut(g *flowGraph, end int32) Cut {
-	rate, limits := g.leastCut(g.at[end])
+	rate, near := g.maxFlow(g.at[end])
 	c := Cut{Rate: rate}
-	for _, l := range limits {
-		c.Limits = append(c.Limits, n.limitName(l))
+	for i := 0; near != nil && i < len(g.arcs); i += 2 {
+		if near[g.arcs[i^1].to] && !near[g.arcs[i].to] {
+			c.Limits = append(c.Limits, n.limitName(g.arcs[i].limit))
+		}
 	}
 	return c
 }
@@ -111,26 +113,30 @@ func (g *flowGraph) join(n *Network, a, b, limit int32) {
 	if limit >= 0 {
 		rate = n.limits[limit].rate
 	}
+	g.addArc(a, b, limit, rate)
+}
+
+func (g *flowGraph) addArc(a, b, limit int32, rate float64) {
 	g.out[a] = append(g.out[a], int32(len(g.arcs)))
 	g.out[b] = append(g.out[b], int32(len(g.arcs)+1))
 	g.arcs = append(g.arcs, arc{to: b, limit: limit, rate: rate}, arc{to: a, limit: -1})
 }
 
-// leastCut returns the rate of a least cut between the source and a node, and the limits in it.
-// It is the algorithm of Edmonds and Karp: it augments along shortest paths until there is none.
-func (g *flowGraph) leastCut(to int32) (rate float64, limits []int32) {
+// maxFlow returns the greatest flow from the source to a node, and the near side of a least cut
+// between them, nil if nothing limits the flow. It is the algorithm of Edmonds and Karp: it augments along
+// shortest paths until there is none.
+func (g *flowGraph) maxFlow(to int32) (rate float64, near []bool) {
 	for i := range g.arcs {
 		g.arcs[i].room = g.arcs[i].rate
 	}
 	for {
 		back := g.search(to)
-		if back[to] < 0 {
-			for i := 0; i < len(g.arcs); i += 2 {
-				if back[g.arcs[i^1].to] != -1 && back[g.arcs[i].to] == -1 {
-					limits = append(limits, g.arcs[i].limit)
-				}
+		if back[to] == -1 {
+			near = make([]bool, len(back))
+			for v := range back {
+				near[v] = back[v] != -1
 			}
-			return rate, limits
+			return rate, near
 		}
 		step := math.Inf(1)
 		for v := to; v != g.source; v = g.arcs[back[v]^1].to {

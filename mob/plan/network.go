@@ -71,11 +71,12 @@ func NewNetwork(t *Topology) (*Network, error) {
 		named[l.A], named[l.B] = true, true
 	}
 	n.hang(groups, named)
+	links := len(n.limits)
 	n.addInterfaces()
 	if err := n.findRoutes(); err != nil {
 		return nil, err
 	}
-	return n, n.checkConnected()
+	return n, n.checkConnected(links)
 }
 
 // node returns the number of a node, which is a new one if the name is new.
@@ -168,8 +169,9 @@ func (n *Network) limitName(i int32) string {
 // isHost reports whether a node is a host.
 func (n *Network) isHost(node int32) bool { return int(node) < len(n.hosts) }
 
-// checkConnected reports an error unless the links lead from every node to every other.
-func (n *Network) checkConnected() error {
+// checkConnected reports an error unless the links, each counted once for each way, lead from every host to
+// every other.
+func (n *Network) checkConnected(links int) error {
 	seen := make([]bool, len(n.names))
 	seen[0] = true
 	count := 1
@@ -187,16 +189,6 @@ func (n *Network) checkConnected() error {
 			return fmt.Errorf("the topology is not connected: no links lead from %s to %s", n.hosts[0].Name, h.Name)
 		}
 	}
-	n.tree = n.countLinks() == 2*(count-1)
+	n.tree = links == 2*(count-1)
 	return nil
-}
-
-// countLinks counts those that hosts can be reached by, one way each.
-func (n *Network) countLinks() (count int) {
-	for _, l := range n.limits {
-		if l.from >= 0 && l.to >= 0 {
-			count++
-		}
-	}
-	return count
 }

@@ -80,25 +80,20 @@ func (p *Plan) checkTree(i int) error {
 
 // astray returns a host whose parents do not lead to the source, and -1 if there is none.
 func (t *Tree) astray() int {
-	const fine = 0
-	state := make([]int, len(t.Parents)) // fine, or the host from which the way was last begun, plus 1
-	for h := range t.Parents {
-		state[h] = -1
+	children := make([][]int, len(t.Parents))
+	for h, parent := range t.Parents {
+		if parent >= 0 {
+			children[parent] = append(children[parent], h)
+		}
 	}
-	state[0] = fine
-	for h := range t.Parents {
-		if t.Parents[h] < 0 {
-			continue
-		}
-		at := h
-		for ; state[at] != fine; at = t.Parents[at] {
-			if state[at] == h+1 || t.Parents[at] < 0 {
-				return h
-			}
-			state[at] = h + 1
-		}
-		for at = h; state[at] != fine; at = t.Parents[at] {
-			state[at] = fine
+	reached := make([]bool, len(t.Parents))
+	for queue := []int{0}; len(queue) > 0; queue = queue[1:] {
+		reached[queue[0]] = true
+		queue = append(queue, children[queue[0]]...)
+	}
+	for h, parent := range t.Parents {
+		if parent >= 0 && !reached[h] {
+			return h
 		}
 	}
 	return -1

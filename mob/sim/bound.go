@@ -17,16 +17,8 @@ type Links map[Link]Rate
 // bound), and by the NICs of the source and of every receiver.
 func (c *Config) Ideal() time.Duration {
 	slowest := math.Inf(1)
-	nic := c.NIC
-	if nic == 0 {
-		nic = defaultNIC
-	}
 	for i := range c.nodes() {
-		r := nic
-		if s, ok := c.SlowNIC[i]; ok {
-			r = s
-		}
-		slowest = min(slowest, r)
+		slowest = min(slowest, c.nic(i))
 	}
 	sites, siteOf := c.sites()
 	racks := make([]plan.Rack, len(c.Clusters))

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -113,15 +114,8 @@ const (
 )
 
 func (c *Config) setDefaults() {
-	if c.RTT == 0 {
-		c.RTT = 2 * time.Millisecond
-	}
-	if c.LanRTT == 0 {
-		c.LanRTT = 200 * time.Microsecond
-	}
-	if c.NIC == 0 {
-		c.NIC = defaultNIC
-	}
+	c.RTT = cmp.Or(c.RTT, 2*time.Millisecond)
+	c.LanRTT = cmp.Or(c.LanRTT, 200*time.Microsecond)
 }
 
 func (c *Config) validate() error {
@@ -207,5 +201,5 @@ func (c *Config) nic(node int) float64 {
 	if r, ok := c.SlowNIC[node]; ok {
 		return r
 	}
-	return c.NIC
+	return cmp.Or(c.NIC, defaultNIC)
 }
