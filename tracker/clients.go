@@ -14,7 +14,7 @@ import (
 type state struct {
 	sync.Mutex
 	table *table
-	rng   *rand.Rand
+	sampler
 }
 
 func (s *state) init(cfg Config) {
@@ -134,6 +134,5 @@ func (c *Clients) Interval() time.Duration {
 func (c *Clients) Len() (swarms, clients int) {
 	c.state.Lock()
 	defer c.state.Unlock()
-	c.state.table.expire(c.clock())
-	return len(c.state.table.swarms), c.state.table.members()
+	return c.state.table.size(c.clock())
 }

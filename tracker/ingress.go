@@ -12,9 +12,6 @@ const maxMemberFlows = 16
 // maxBytes bounds the bytes that a member reports, so that no sum overflows.
 const maxBytes = 1 << 48
 
-// copiesUnit is the unit of copies, a millionth, so that sums stay exact.
-const copiesUnit = 1_000_000
-
 // ingress is the payload that a member reports as received.
 type ingress struct {
 	at     time.Time
@@ -22,9 +19,8 @@ type ingress struct {
 	flows  []flow
 }
 
-// copies is the number of times that the content entered each group of the member, from the site on,
-// in units of copiesUnit.
-type copies [proto.MaxClusterParts]uint64
+// copies is the number of times that the content entered each group of the member, from the site on.
+type copies [proto.MaxClusterParts]float64
 
 // flow is payload from one cluster, in bytes, and the mean rate in bytes per second between the last two
 // announces.
@@ -32,38 +28,6 @@ type flow struct {
 	from  string
 	bytes uint64
 	rate  uint64
-}
-
-// ingressSum is the sum of the ingress of the members of a cluster.
-type ingressSum struct {
-	copies copies
-	from   map[string]*flow // by cluster, none without bytes
-}
-
-// count adds a member's ingress to the sum (sign 1) or subtracts it (sign -1).
-func (s *ingressSum) count(in *ingress, sign int) {
-	if in == nil {
-		return
-	}
-	if s.from == nil {
-		s.from = map[string]*flow{}
-	}
-	n := uint64(sign)
-	for i := range in.copies {
-		s.copies[i] += n * in.copies[i]
-	}
-	for _, f := range in.flows {
-		sum := s.from[f.from]
-		if sum == nil {
-			sum = &flow{from: f.from}
-			s.from[f.from] = sum
-		}
-		sum.bytes += n * f.bytes
-		sum.rate += n * f.rate
-		if sum.bytes == 0 {
-			delete(s.from, f.from)
-		}
-	}
 }
 
 // received updates the ingress of a member, if it is known. Wrong values affect its own cluster only, until
@@ -80,9 +44,7 @@ func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Re
 		}
 	}
 	in.setRates(m.ingress)
-	m.cluster.ingress.count(m.ingress, -1)
 	m.ingress = in
-	m.cluster.ingress.count(in, 1)
 }
 
 // copiesOf returns the copies that a member of a cluster received.
@@ -91,7 +53,7 @@ func copiesOf(cluster string, r *proto.Received) (c copies) {
 		return c
 	}
 	parts := proto.ClusterParts(cluster)
-	var from copies // by how many parts the clusters of the senders share with the member's
+	var from [proto.MaxClusterParts]uint64 // by how many parts the clusters of the senders share with the member's
 	from[0] = min(r.WAN, maxBytes)
 	for _, f := range r.Flows {
 		if shared := proto.SharedParts(cluster, f.Cluster); shared > 0 && shared < parts {
@@ -101,7 +63,7 @@ func copiesOf(cluster string, r *proto.Received) (c copies) {
 	var in uint64 // from outside of the group
 	for i := range parts {
 		in += from[i]
-		c[i] = min(uint64(float64(in)/float64(r.Length)*copiesUnit), maxBytes)
+		c[i] = float64(in) / float64(r.Length)
 	}
 	return c
 }

@@ -136,21 +136,20 @@ func TestWrongFlows(t *testing.T) {
 		tb.received(epoch, id, []byte("unknown"), lie)
 	}
 	tb.received(epoch, "stranger", []byte("s"), lie)
-	s := tb.swarms["s"]
-	for _, c := range s.root.subs[1:] {
-		if c.ingress.copies != (copies{}) || len(c.ingress.from) != 0 {
-			t.Errorf("%s has %+v", c.name, c.ingress)
+	all := tb.swarms["s"].overview(proto.MaxClusterParts)
+	for _, c := range all[1:] {
+		if c.Copies != 0 || len(c.Flows) != 0 {
+			t.Errorf("%s has %+v", c.Name, c)
 		}
 	}
-	first := &s.root.subs[0].ingress
-	if len(first.from) != maxMemberFlows || first.copies[0] != 1000*maxBytes || first.from["c05"].bytes != 1000*maxBytes {
-		t.Errorf("their cluster has %d flows, %d copies", len(first.from), first.copies)
+	if first := all[0]; len(first.Flows) != maxMemberFlows || first.Copies != 1000*maxBytes || first.Flows[5].Bytes != 1000*maxBytes {
+		t.Errorf("their cluster has %d flows, %g copies", len(first.Flows), first.Copies)
 	}
 	for i := range 1000 {
 		tb.leave(epoch, []byte("s"), proto.PeerID(fmt.Sprint("liar ", i)))
 	}
-	if first.copies != (copies{}) || len(first.from) != 0 {
-		t.Errorf("after they left: %+v", *first)
+	if first := tb.swarms["s"].overview(proto.MaxClusterParts)[0]; first.Copies != 0 || len(first.Flows) != 0 {
+		t.Errorf("after they left: %+v", first)
 	}
 }
 

@@ -229,8 +229,9 @@ func TestTopologyIsCheapUnderLock(t *testing.T) {
 	if 2*locked > free {
 		t.Errorf("%v with the lock, %v without", locked, free)
 	}
-	first := tb.keptTopology(epoch, []byte("s"))
-	if tb.keptTopology(epoch.Add(topologyAge-1), []byte("s")) != first || tb.keptTopology(epoch.Add(topologyAge), []byte("s")) == first {
+	kept := func(after time.Duration) *proto.Topology { return tb.keptTopology(epoch.Add(after), []byte("s"))() }
+	first := kept(0)
+	if kept(topologyAge-1) != first || kept(topologyAge) == first {
 		t.Error("a topology is not kept for a second")
 	}
 }

@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -86,13 +87,9 @@ func (s *Server) Overview(key []byte) *Overview {
 	s.state.Lock()
 	defer s.state.Unlock()
 	t := s.state.table
-	t.expire(s.clock())
-	o := &Overview{Swarms: len(t.swarms), Members: t.members(), Largest: []SwarmOverview{}, Clusters: []ClusterOverview{}}
-	var largest []*swarm
-	for _, sw := range t.swarms {
-		largest = append(largest, sw)
-	}
-	slices.SortFunc(largest, func(a, b *swarm) int {
+	o := &Overview{Largest: []SwarmOverview{}, Clusters: []ClusterOverview{}}
+	o.Swarms, o.Members = t.size(s.clock())
+	largest := slices.SortedFunc(maps.Values(t.swarms), func(a, b *swarm) int {
 		return cmp.Or(-cmp.Compare(len(a.members), len(b.members)), strings.Compare(a.key, b.key))
 	})
 	for _, sw := range largest[:min(len(largest), maxSwarms)] {
@@ -144,13 +141,17 @@ func (s *swarm) overview(parts int) (out []ClusterOverview) {
 		co.Nodes += c.nodes
 		co.Whole += int(c.complete)
 		co.Missing += s.missing(c)
-		co.Copies += float64(c.ingress.copies[proto.ClusterParts(name)-1]) / copiesUnit
-		for _, f := range c.ingress.from {
-			co.addFlow(FlowOverview{proto.ClusterGroup(f.from, parts), int64(f.bytes), int64(f.rate)})
-		}
 		for _, m := range c.members {
-			if m.cluster == c {
-				co.addStraggler(m, s.total, far)
+			if m.cluster != c {
+				continue
+			}
+			co.addStraggler(m, s.total, far)
+			if m.ingress == nil {
+				continue
+			}
+			co.Copies += m.ingress.copies[proto.ClusterParts(name)-1]
+			for _, f := range m.ingress.flows {
+				co.addFlow(FlowOverview{proto.ClusterGroup(f.from, parts), int64(f.bytes), int64(f.rate)})
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package tracker
 import (
 	"math/rand/v2"
 	"net/netip"
-	"sync"
+	"slices"
 
 	"github.com/mobgrid/mob/mob/ranks"
 	"github.com/mobgrid/mob/proto"
@@ -27,35 +27,32 @@ const (
 	maxHostSites = 4
 )
 
-// samplePool holds slices for replyMembers: one for each reply would cost as much as the reply itself.
-//
-//nolint:gochecknoglobals // a pool is process-wide by nature, and holds no state
-var samplePool = sync.Pool{New: func() any { return new([]sample) }}
+// sampler selects members for replies.
+type sampler struct {
+	rng     *rand.Rand
+	samples []sample // kept from reply to reply: a new one would cost as much as the reply itself
+}
 
 // replyMembers returns the members for the announcer m: its own cluster, then other racks of its site,
 // the nearest first, then other sites. Each level has at most half of the room that those before it
 // left, but the last. It has no member twice, and not m itself.
-func replyMembers(m *member, rng *rand.Rand) []proto.Member {
+func (r *sampler) replyMembers(m *member) []proto.Member {
 	all := len(m.swarm.members) <= smallSwarm
 	out := make([]proto.Member, 0, min(len(m.swarm.members)-1, smallSwarm))
-	buf, _ := samplePool.Get().(*[]sample)
-	defer func() {
-		clear(*buf)
-		samplePool.Put(buf)
-	}()
-	out = appendLocal(out, m, rng)
+	defer func() { clear(r.samples) }() // they point to members
+	out = appendLocal(out, m, r.rng)
 	for g := m.cluster; g.parent != nil; g = g.parent {
 		rank, _ := g.rank(m.id)
-		samples := (*buf)[:0]
-		g.siblings(func(others []*member) {
-			s := newSample(others, rank, len(g.members), rng)
+		samples := r.samples[:0]
+		for others := range g.siblings {
+			s := newSample(others, rank, len(g.members), r.rng)
 			if g.parent.parent != nil || all {
 				s.n = len(others) // within a site all may meet
 			}
 			samples = append(samples, s)
-		})
-		*buf = samples
-		rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
+		}
+		r.samples = samples
+		r.rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
 		most := proto.MaxMembers
 		var hosts *hostSites
 		if g.parent.parent == nil {
@@ -69,24 +66,16 @@ func replyMembers(m *member, rng *rand.Rand) []proto.Member {
 	return out
 }
 
-// siblings calls yield with the members of each other sub of the group's parent, and with those
-// that are in none of them.
-func (g *group) siblings(yield func([]*member)) {
+// siblings yields the members of each other sub of the group's parent, and those of none of them.
+func (g *group) siblings(yield func([]*member) bool) {
 	for _, sub := range g.parent.subs {
-		if sub != g {
-			yield(sub.members)
+		if sub != g && !yield(sub.members) {
+			return
 		}
 	}
-	if g.parent.nodes == 0 {
-		return
+	if g.parent.nodes > 0 {
+		yield(slices.DeleteFunc(slices.Clone(g.parent.members), func(m *member) bool { return m.cluster != g.parent }))
 	}
-	var direct []*member
-	for _, m := range g.parent.members {
-		if m.cluster == g.parent {
-			direct = append(direct, m)
-		}
-	}
-	yield(direct)
 }
 
 // appendLocal appends the cluster of m without m: all of it, or the neighbors by

@@ -56,7 +56,7 @@ func TestReplyOfSmallSwarm(t *testing.T) {
 	for _, size := range []struct{ clusters, each int }{{1, 1}, {1, 2}, {4, 4}, {4, 64}, {256, 1}, {1, 256}} {
 		_, ms := newSwarm(t, size.clusters, size.each)
 		for _, m := range ms {
-			if out := replyMembers(m, rng); len(out) != len(ms)-1 {
+			if out := (&sampler{rng: rng}).replyMembers(m); len(out) != len(ms)-1 {
 				t.Fatalf("%d of %d other members in %+v", len(out), len(ms)-1, size)
 			} else {
 				checkReply(t, m, out)
@@ -70,7 +70,7 @@ func TestReplyOfThousandMembers(t *testing.T) {
 	_, ms := newSwarm(t, 20, 50)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, m := range ms {
-		by := checkReply(t, m, replyMembers(m, rng))
+		by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 		if len(by[m.cluster.name]) != 49 {
 			t.Fatalf("%d members of its own cluster", len(by[m.cluster.name]))
 		}
@@ -97,7 +97,7 @@ func TestReplyBoundsSitesOfOneAddress(t *testing.T) {
 			}
 		}
 		sites := func(m *member, rng *rand.Rand) (n int) {
-			by := checkReply(t, m, replyMembers(m, rng))
+			by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 			for site := range by {
 				if strings.HasPrefix(site, "flood") {
 					n++
@@ -133,7 +133,7 @@ func TestReplyOfUnequalClusters(t *testing.T) {
 			}
 		}
 		for _, m := range ms {
-			by := checkReply(t, m, replyMembers(m, rng))
+			by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 			if len(by[m.cluster.name]) != len(m.cluster.members)-1 {
 				t.Fatal("the own cluster is not complete")
 			}
@@ -173,7 +173,7 @@ func TestReplyOfLargeCluster(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	inbound := make(map[proto.PeerID]int)
 	for _, m := range ms {
-		by := checkReply(t, m, replyMembers(m, rng))
+		by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 		own := by[m.cluster.name]
 		if len(own) != maxLocal {
 			t.Fatalf("%d members of its own cluster, want %d", len(own), maxLocal)
@@ -203,7 +203,7 @@ func TestReplyOfManyClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	_, ms := newSwarm(t, 1000, 10)
 	for _, m := range ms[:50] {
-		by := checkReply(t, m, replyMembers(m, rng))
+		by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 		if len(by) != 1000 {
 			t.Errorf("the reply has %d clusters, want 1000", len(by))
 		}
@@ -217,7 +217,7 @@ func TestReplyOfManyClusters(t *testing.T) {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint("other", i), 0, 0)
 	}
 	m := tb.swarms["s"].members["own5"]
-	first, second := checkReply(t, m, replyMembers(m, rng)), checkReply(t, m, replyMembers(m, rng))
+	first, second := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m)), checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 	if len(first) != proto.MaxMembers-maxLocal+1 {
 		t.Errorf("the reply has %d clusters", len(first))
 	}
@@ -252,7 +252,7 @@ func TestReplyOfRacks(t *testing.T) {
 	t.Parallel()
 	s, rng := racks(t, 20, 5, 20), rand.New(rand.NewPCG(1, 1))
 	for _, m := range slices.Collect(maps.Values(s.members))[:100] {
-		out := replyMembers(m, rng)
+		out := (&sampler{rng: rng}).replyMembers(m)
 		by := checkReply(t, m, out)
 		if got := len(by[m.cluster.name]); got != 19 {
 			t.Fatalf("%d members of the own rack", got)
@@ -303,7 +303,7 @@ func TestReplyOfThousandRacks(t *testing.T) {
 	members := s.root.subs[len(s.root.subs)-1].members
 	for i := 0; i < len(members); i += 20 {
 		m := members[i]
-		out := replyMembers(m, rng)
+		out := (&sampler{rng: rng}).replyMembers(m)
 		by := checkReply(t, m, out)
 		if len(by[m.cluster.name]) != 2 {
 			t.Fatalf("%d members of the own rack", len(by[m.cluster.name]))
@@ -333,7 +333,7 @@ func TestReplyOfPrefixes(t *testing.T) {
 	s := tb.swarms["s"]
 	for range 3 {
 		for _, m := range ms {
-			out := replyMembers(m, rng)
+			out := (&sampler{rng: rng}).replyMembers(m)
 			checkReply(t, m, out)
 			checkSites(t, m, out)
 			near := 0 // the site's come first
@@ -384,7 +384,7 @@ func TestReplyFitsFrame(t *testing.T) {
 	}
 	m.swarm.remove(m) // a small own cluster leaves room for most other nodes
 	m.swarm.add(m, "small")
-	out := replyMembers(m, rng)
+	out := (&sampler{rng: rng}).replyMembers(m)
 	if len(out) != proto.MaxMembers {
 		t.Errorf("%d members, want %d", len(out), proto.MaxMembers)
 	}

@@ -242,7 +242,7 @@ func (s *Server) announce(from origin, a *proto.Announce) proto.Message {
 	if err != nil {
 		return goodbye(err)
 	}
-	return &proto.AnnounceReply{Interval: s.interval(m), Members: replyMembers(m, s.state.rng)}
+	return &proto.AnnounceReply{Interval: s.interval(m), Members: s.state.replyMembers(m)}
 }
 
 // interval returns the announce interval of m in seconds.
@@ -263,5 +263,9 @@ func (s *Server) scrape(key []byte) proto.Message {
 	if f := s.state.table.scrape(s.clock(), key); f != nil {
 		return f
 	}
+	return unknownSwarm()
+}
+
+func unknownSwarm() proto.Message {
 	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
 }

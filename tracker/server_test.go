@@ -51,8 +51,7 @@ func start(t testing.TB, cfg Config, c *clock) (*Server, peer.AddrInfo) {
 func size(s *Server) (swarms, members int) {
 	s.state.Lock()
 	defer s.state.Unlock()
-	s.state.table.expire(s.clock())
-	return len(s.state.table.swarms), s.state.table.members()
+	return s.state.table.size(s.clock())
 }
 
 // node is a member's host with a client of the given trackers.

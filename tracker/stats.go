@@ -45,7 +45,6 @@ func (s *Server) Stats() Stats {
 	}
 	s.state.Lock()
 	defer s.state.Unlock()
-	s.state.table.expire(s.clock())
-	st.Swarms, st.Members = len(s.state.table.swarms), s.state.table.members()
+	st.Swarms, st.Members = s.state.table.size(s.clock())
 	return st
 }

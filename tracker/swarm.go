@@ -49,7 +49,6 @@ type group struct {
 	complete     uint32 // members that have every piece
 	unknownTotal uint32 // members whose total is 0
 	missing      uint64 // pieces that the remaining members need
-	ingress      ingressSum
 }
 
 // rank is the index of the member with this id, or where it would be inserted.
@@ -92,7 +91,7 @@ type swarm struct {
 	total      uint32              // pieces of the content, as last announced; 0 while unknown
 	links      map[direction]*link // what members measured
 	linkShares *quota.Quota[netip.Addr]
-	topology   *keptTopology // nil until it is asked for
+	topology   keptTopology // zero until it is asked for
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {
@@ -164,7 +163,6 @@ func (s *swarm) remove(m *member) {
 	delete(s.members, m.id)
 	c := m.cluster
 	c.count(m, -1)
-	c.ingress.count(m.ingress, -1)
 	m.ingress = nil
 	if c.nodes--; c.nodes == 0 {
 		s.clusters--

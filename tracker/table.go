@@ -39,8 +39,11 @@ func newTable(cfg Config) *table {
 	}
 }
 
-// members counts the members of all swarms, a node once per swarm.
-func (t *table) members() int { return t.order.Len() }
+// size returns the number of swarms and of their members, a node once per swarm.
+func (t *table) size(now time.Time) (swarms, members int) {
+	t.expire(now)
+	return len(t.swarms), t.order.Len()
+}
 
 // swarm returns a swarm, nil if it is not known.
 func (t *table) swarm(now time.Time, key []byte) *swarm {

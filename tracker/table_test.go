@@ -61,7 +61,7 @@ func TestTableSharesOfAddresses(t *testing.T) {
 		t.Errorf("one address has %d members of 60 in a swarm", n)
 	}
 	flood(func(i int) string { return fmt.Sprint("swarm ", i/50) })
-	if n := tb.members(); n > 501 {
+	if n := tb.order.Len(); n > 501 {
 		t.Errorf("one address has %d members of 1000", n-1)
 	}
 	for i := range 40 {
@@ -82,23 +82,23 @@ func TestTableExpiry(t *testing.T) {
 	join(t, tb, epoch, "s", "A", "one", 0, 10)
 	join(t, tb, epoch.Add(60*time.Second), "s", "A", "two", 0, 10)
 	join(t, tb, epoch.Add(89*time.Second), "s", "A", "three", 0, 10)
-	if tb.members() != 3 {
-		t.Fatalf("%d members after 89 s, want 3", tb.members())
+	if tb.order.Len() != 3 {
+		t.Fatalf("%d members after 89 s, want 3", tb.order.Len())
 	}
 	tb.expire(epoch.Add(90 * time.Second))
-	if tb.members() != 2 {
-		t.Fatalf("%d members after 90 s, want 2", tb.members())
+	if tb.order.Len() != 2 {
+		t.Fatalf("%d members after 90 s, want 2", tb.order.Len())
 	}
 	join(t, tb, epoch.Add(149*time.Second), "s", "A", "two", 1, 10)
 	// A clock that jumps back neither restores nor keeps a member.
 	join(t, tb, epoch, "s", "A", "four", 0, 10)
 	tb.expire(epoch.Add(238 * time.Second))
-	if tb.members() != 2 {
-		t.Fatalf("%d members after 238 s, want two and four", tb.members())
+	if tb.order.Len() != 2 {
+		t.Fatalf("%d members after 238 s, want two and four", tb.order.Len())
 	}
 	tb.expire(epoch.Add(239 * time.Second))
-	if tb.members() != 0 || len(tb.swarms) != 0 {
-		t.Fatalf("%d members in %d swarms left", tb.members(), len(tb.swarms))
+	if tb.order.Len() != 0 || len(tb.swarms) != 0 {
+		t.Fatalf("%d members in %d swarms left", tb.order.Len(), len(tb.swarms))
 	}
 }
 
@@ -127,8 +127,8 @@ func TestTableBounds(t *testing.T) {
 	refused(epoch, "two", "A", "y") // in total
 	// Expired members free slots.
 	join(t, tb, epoch.Add(90*time.Second), "four", "A", "x", 0, 0)
-	if len(tb.swarms) != 2 || tb.members() != 2 {
-		t.Errorf("%d members in %d swarms, want three/z and four/x", tb.members(), len(tb.swarms))
+	if len(tb.swarms) != 2 || tb.order.Len() != 2 {
+		t.Errorf("%d members in %d swarms, want three/z and four/x", tb.order.Len(), len(tb.swarms))
 	}
 }
 
@@ -279,9 +279,9 @@ func TestTableAgainstSlowTable(t *testing.T) {
 
 func compare(t *testing.T, fast *table, slow *slowTable, now time.Time) {
 	t.Helper()
-	if fast.members() != len(slow.all) || len(fast.swarms) != len(slow.totals) {
+	if fast.order.Len() != len(slow.all) || len(fast.swarms) != len(slow.totals) {
 		t.Fatalf("%d members in %d swarms, want %d in %d",
-			fast.members(), len(fast.swarms), len(slow.all), len(slow.totals))
+			fast.order.Len(), len(fast.swarms), len(slow.all), len(slow.totals))
 	}
 	for key, s := range fast.swarms {
 		if got, want := fast.scrape(now, []byte(key)).Clusters, slow.scrape(key); !reflect.DeepEqual(got, want) {
@@ -353,7 +353,7 @@ func BenchmarkTableAnnounce(b *testing.B) {
 	for _, size := range []struct{ clusters, each int }{{4, 4}, {20, 50}, {40, 500}, {1, 20000}} {
 		b.Run(fmt.Sprintf("%dx%d", size.clusters, size.each), func(b *testing.B) {
 			tb, ms := newSwarm(b, size.clusters, size.each)
-			rng := rand.New(rand.NewPCG(1, 1))
+			r := sampler{rng: rand.New(rand.NewPCG(1, 1))}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				m := ms[i*7919%len(ms)]
@@ -361,7 +361,7 @@ func BenchmarkTableAnnounce(b *testing.B) {
 				if _, err := tb.announce(epoch, origin{id: m.id, addrs: m.addrs, host: m.host}, &a); err != nil {
 					b.Fatal(err)
 				}
-				replyMembers(m, rng)
+				r.replyMembers(m)
 			}
 		})
 	}
@@ -375,7 +375,7 @@ func BenchmarkTableExpireAll(b *testing.B) {
 		tb, _ := newSwarm(b, 1, 20000)
 		b.StartTimer()
 		tb.expire(epoch.Add(time.Hour))
-		if tb.members() != 0 {
+		if tb.order.Len() != 0 {
 			b.Fatal("members left")
 		}
 	}

@@ -17,33 +17,35 @@ const topologyAge = time.Second
 
 // keptTopology is the topology of a swarm at a time.
 type keptTopology struct {
-	at     time.Time
-	finish sync.Once
-	reply  *proto.Topology
+	at    time.Time
+	reply func() *proto.Topology // names and sorts at the first call, outside of the lock; then ready
 }
 
-// topology handles a topology request. It names and sorts outside of the lock.
+// topology handles a topology request.
 func (s *Server) topology(key []byte) proto.Message {
 	s.state.Lock()
-	k := s.state.table.keptTopology(s.clock(), key)
+	reply := s.state.table.keptTopology(s.clock(), key)
 	s.state.Unlock()
-	if k == nil {
-		return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
+	if reply == nil {
+		return unknownSwarm()
 	}
-	k.finish.Do(func() { finishTopology(k.reply) })
-	return k.reply
+	return reply()
 }
 
 // keptTopology returns the topology of a swarm, at most topologyAge old, nil if the swarm is not known.
-func (t *table) keptTopology(now time.Time, key []byte) *keptTopology {
+func (t *table) keptTopology(now time.Time, key []byte) func() *proto.Topology {
 	s := t.swarm(now, key)
 	if s == nil {
 		return nil
 	}
-	if s.topology == nil || t.now.Sub(s.topology.at) >= topologyAge {
-		s.topology = &keptTopology{at: t.now, reply: t.topology(now, key)}
+	if s.topology.reply == nil || t.now.Sub(s.topology.at) >= topologyAge {
+		reply := t.topology(now, key)
+		s.topology = keptTopology{t.now, sync.OnceValue(func() *proto.Topology {
+			finishTopology(reply)
+			return reply
+		})}
 	}
-	return s.topology
+	return s.topology.reply
 }
 
 // topology copies the measurements of a swarm, nil if it is not known. Hosts without a name have
