@@ -69,15 +69,18 @@ func (c *session) inbound() bool {
 // remoteIP returns the address of a node, as seen from here.
 func (c *nodePeer) remoteIP() netip.Addr { return reach.IP(c.stream.Conn().RemoteMultiaddr()) }
 
+// tag marks the members of the swarm.
+func (s *Swarm) tag() string { return s.cfg.Link.Keys()[0].String() }
+
 // protect keeps the connection of a session's peer, until unprotect.
 func (s *Swarm) protect(c *session) {
 	if n, ok := c.conn.(*nodePeer); ok {
-		s.cfg.Host.ConnManager().Protect(n.peer, s.tag)
+		s.cfg.Host.ConnManager().Protect(n.peer, s.tag())
 	}
 }
 
 func (s *Swarm) unprotect(c *session) {
 	if n, ok := c.conn.(*nodePeer); ok {
-		s.cfg.Host.ConnManager().Unprotect(n.peer, s.tag)
+		s.cfg.Host.ConnManager().Unprotect(n.peer, s.tag())
 	}
 }

@@ -52,7 +52,7 @@ type doorStream struct{ network.Stream }
 func (doorStream) Reset() error { return nil }
 
 func newDoor() *door {
-	d := &door{Swarm: &Swarm{self: "self"}, protected: map[libpeer.ID]bool{}}
+	d := &door{Swarm: &Swarm{base: &base{cfg: Config{Link: &proto.Link{InfoHash: proto.InfoHash{1}}}}, self: "self"}, protected: map[libpeer.ID]bool{}}
 	d.loopState = loopState{addrs: newAddressBook(), admission: newAdmission(), strategy: doorStrategy{}}
 	d.connections.sessions = map[proto.PeerID]*session{}
 	d.cfg.Host = doorHost{conns: doorConns{door: d}}
@@ -67,7 +67,7 @@ func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
 	c := &session{swarm: d.Swarm, node: mob.Node{ID: proto.PeerID(id)}, conn: n, host: netip.MustParseAddr(host)}
 	n.session, c.dialer = c, c.ID()
 	if dialed {
-		c.dialer = d.id()
+		c.dialer = d.self
 	}
 	if !d.admit(c) {
 		return nil, false

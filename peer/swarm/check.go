@@ -3,7 +3,6 @@ package swarm
 import (
 	"context"
 	"iter"
-	"log/slog"
 	"math"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/proto"
 )
 
 const (
@@ -28,14 +26,8 @@ const (
 // checker hashes stored pieces again, and records which pieces are out of service. Safe for concurrent use.
 type checker struct {
 	// Constant.
-	ctx      context.Context // ends with the swarm
-	m        *proto.Manifest
-	st       store.Store
-	verifier *store.Verifier
-	codec    payload.Codec
-	seed     bool // damaged pieces are not fetched again
-	log      *slog.Logger
-	post     func(ev mob.Event, about payload.Peer)
+	*base
+	post func(ev mob.Event, about payload.Peer)
 	// lost is called with the number of pieces that were found to be damaged, and restored when a piece
 	// is stored again.
 	lost     func(pieces int)
@@ -53,27 +45,23 @@ type checker struct {
 	why                 error // why the first of unreadable cannot be read
 }
 
-// newChecker returns a checker for a node's own pieces. The caller sets codec, ctx and the functions.
-func newChecker(cfg *Config) *checker {
+// newChecker returns a checker for a node's own pieces. The caller sets the functions.
+func newChecker(b *base) *checker {
 	k := &checker{
-		m:          cfg.Verifier.Manifest(),
-		st:         cfg.Store,
-		verifier:   cfg.Verifier,
-		seed:       cfg.UploadOnly,
-		log:        cfg.Log,
+		base:       b,
 		more:       newToken(),
 		suspicions: map[payload.Peer][]payload.Suspicion{},
 		unreadable: map[int]bool{},
 		damaged:    map[int]bool{},
-		why:        cfg.Why,
+		why:        b.cfg.Why,
 	}
-	for _, piece := range cfg.Unreadable {
+	for _, piece := range b.cfg.Unreadable {
 		k.unreadable[piece] = true
 	}
-	for _, piece := range cfg.Lost {
+	for _, piece := range b.cfg.Lost {
 		k.damaged[piece] = true
 	}
-	for i := 0; k.seed && !cfg.Verifier.Growing() && i < k.m.Pieces(); i++ {
+	for i := 0; b.cfg.UploadOnly && !b.cfg.Verifier.Growing() && i < k.m.Pieces(); i++ {
 		if !k.st.Has(i) && !k.unreadable[i] {
 			k.damaged[i] = true
 		}
@@ -154,7 +142,7 @@ func (k *checker) retry() (piece int, ok bool) {
 		return piece, true
 	}
 	for piece := range k.damaged {
-		return piece, k.seed // else it is fetched again
+		return piece, k.cfg.UploadOnly // else it is fetched again
 	}
 	return 0, false
 }
@@ -180,13 +168,13 @@ func (k *checker) check(piece int) (is store.Verdict) {
 // Checkable reports whether a piece is stored, or out of service and not being fetched.
 func (k *checker) Checkable(piece int) bool {
 	unreadable, damaged := k.state(piece)
-	return k.st.Has(piece) || unreadable || damaged && k.seed
+	return k.st.Has(piece) || unreadable || damaged && k.cfg.UploadOnly
 }
 
 // Audit is [store.Audit] of pieces that are [Swarm.Checkable]. A damaged piece is not offered any more. A piece that
 // cannot be read is not offered at present.
 func (k *checker) Audit(ctx context.Context, pieces iter.Seq[int], found func(piece int, is store.Verdict, why error)) error {
-	return store.Audit(ctx, k.st, k.verifier, pieces, func(piece int, is store.Verdict, why error) error {
+	return store.Audit(ctx, k.st, k.cfg.Verifier, pieces, func(piece int, is store.Verdict, why error) error {
 		if k.ctx.Err() == nil {
 			found(piece, k.judge(piece, is, why), why)
 		}

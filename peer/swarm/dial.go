@@ -110,7 +110,7 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 		return
 	}
 	_ = stream.SetDeadline(time.Time{})
-	s.join(newNodePeer(s, stream, hello, stream.Conn().RemotePeer()))
+	s.join(newNodePeer(s, stream, hello, proto.PeerID(stream.Conn().RemotePeer())))
 }
 
 // hello returns the node's Hello, with the content id that the peer knows.

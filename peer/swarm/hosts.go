@@ -13,7 +13,7 @@ import (
 // sendName sends the name of the node's host to a new peer.
 func (s *Swarm) sendName(c *session) {
 	if c.named {
-		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Name, ID: s.id(), Cluster: s.cfg.Cluster}}})
+		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Name, ID: s.self, Cluster: s.cfg.Cluster}}})
 	}
 }
 

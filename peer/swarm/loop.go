@@ -130,7 +130,7 @@ func (s *Swarm) onJoin(c *session) {
 	}
 	if !s.admit(c) {
 		c.conn.reject(proto.CodeBusy, "too many peers")
-		if c.dialer == s.id() {
+		if c.dialer == s.self {
 			s.step(mob.Unreachable{Peer: c.ID()})
 		}
 		return
@@ -239,7 +239,7 @@ func (s *Swarm) onUnverified(from *nodePeer, hosts []proto.Host) {
 // isOther reports whether an id is a valid one of another node.
 func (s *Swarm) isOther(id proto.PeerID) bool {
 	_, err := libpeer.IDFromBytes([]byte(id))
-	return err == nil && id != s.id()
+	return err == nil && id != s.self
 }
 
 // introduce sends a peer the members whose addresses are known.

@@ -11,7 +11,7 @@ import (
 func TestUnknownMemberAnnounces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Swarm{self: "self", progress: make(chan struct{}, 1)}
-		s.byTracker.Store(s.id()[:2], true)
+		s.byTracker.Store(s.self[:2], true)
 		announces := func() int {
 			n := len(s.progress)
 			for range n {

@@ -51,7 +51,7 @@ type nodePeer struct {
 }
 
 // newNodePeer returns a session with the node that sent hello. dialer opened the stream.
-func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer libpeer.ID) *session {
+func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer proto.PeerID) *session {
 	id := stream.Conn().RemotePeer()
 	c := &nodePeer{
 		peer:    id,
@@ -73,7 +73,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer lib
 		named:   s.cfg.Plan != nil && hello.Features&proto.FeatureHosts != 0,
 		shared:  shared,
 		local:   shared > 0,
-		dialer:  proto.PeerID(dialer),
+		dialer:  dialer,
 		addrs:   reach.FromPeer(hello.Addrs, c.remoteIP()),
 		conn:    c,
 		pending: payload.NewPending(),

@@ -56,7 +56,7 @@ func (k *checker) lose(piece int) {
 	// One at a time, and rehashed: the piece may have been lost with another, and fetched again.
 	k.losing.Lock()
 	defer k.losing.Unlock()
-	if good, err := k.verifier.Check(k.st, piece); !k.Checkable(piece) || good || err != nil {
+	if good, err := k.cfg.Verifier.Check(k.st, piece); !k.Checkable(piece) || good || err != nil {
 		return
 	}
 	had := make([]bool, k.m.Pieces())

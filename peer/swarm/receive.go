@@ -150,7 +150,7 @@ func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
 // IsMember implements [payload.Swarm]. For a node that no tracker has named, the trackers are asked
 // for members, at most once in announceRetry.
 func (s *Swarm) IsMember(id proto.PeerID) bool {
-	if _, ok := s.byTracker.Load(id); ok || id == s.id() {
+	if _, ok := s.byTracker.Load(id); ok || id == s.self {
 		return true
 	}
 	now, last := time.Now().UnixNano(), s.askedAt.Load()

@@ -35,7 +35,7 @@ func receives(c *nodePeer) (peer net.Conn, ended <-chan error) {
 }
 
 func newReceiver() *nodePeer {
-	return &nodePeer{session: &session{swarm: &Swarm{codec: headerCodec{}}, pending: payload.NewPending()}}
+	return &nodePeer{session: &session{swarm: &Swarm{base: &base{codec: headerCodec{}}}, pending: payload.NewPending()}}
 }
 
 // TestUnrequestedBlockTakesNoBuffer checks that the header of a block that was not requested, or was canceled, does not

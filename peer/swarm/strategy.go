@@ -34,7 +34,7 @@ func (s *Swarm) prepare() (err error) {
 		blocks, have := codec.Generations()
 		s.codec, s.pusher = codec, codec
 		s.strategy = permutation.New(permutation.Config{
-			Self:     s.id(),
+			Self:     s.self,
 			Cluster:  s.cfg.Cluster,
 			Blocks:   blocks,
 			Have:     have,
@@ -68,7 +68,7 @@ func (s *Swarm) prepare() (err error) {
 // stateConfig describes the node and plain pieces to a [mob.State].
 func (s *Swarm) stateConfig() mob.Config {
 	return mob.Config{
-		Self:        s.id(),
+		Self:        s.self,
 		Cluster:     s.cfg.Cluster,
 		Length:      s.m.Length(),
 		PieceLength: int(s.m.PieceLength),

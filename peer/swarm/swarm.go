@@ -19,17 +19,11 @@ import (
 // Swarm is a node's part in one swarm. Its methods may be called from any goroutine.
 type Swarm struct {
 	// Constant.
-	cfg       Config
-	self      libpeer.ID
-	tag       string // of its members, for [Network.Protect]
-	m         *proto.Manifest
-	st        store.Store
-	log       *slog.Logger
-	coding    proto.Coding // zero for plain pieces
-	codec     payload.Codec
+	*base
+	self      proto.PeerID
+	coding    proto.Coding          // zero for plain pieces
 	pusher    payload.Pusher        // the codec, if blocks are pushed without requests
 	polluters func() []proto.PeerID // nil if the codec finds none
-	ctx       context.Context       // ends with the swarm
 	cancel    context.CancelCauseFunc
 
 	// Safe for concurrent use.
@@ -56,6 +50,16 @@ type Swarm struct {
 	loopState
 }
 
+// base is constant, and common to the parts of a swarm.
+type base struct {
+	cfg   Config
+	m     *proto.Manifest
+	st    store.Store
+	codec payload.Codec
+	log   *slog.Logger
+	ctx   context.Context // ends with the swarm
+}
+
 // loopState is the state of the loop: only methods of events and their callees use it. They do
 // not wait for a disk, a network or a full channel; a longer operation runs in a separate
 // goroutine, which posts its result as an event.
@@ -80,16 +84,13 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	if err != nil {
 		return nil, err
 	}
+	b := &base{cfg: cfg, m: cfg.Verifier.Manifest(), st: cfg.Store, log: cfg.Log}
 	s := &Swarm{
-		cfg:      cfg,
-		self:     self,
-		tag:      cfg.Link.Keys()[0].String(),
-		m:        cfg.Verifier.Manifest(),
-		st:       cfg.Store,
-		log:      cfg.Log,
+		base:     b,
+		self:     proto.PeerID(self),
 		inbox:    make(chan func(), inboxSize),
 		progress: newToken(),
-		checker:  newChecker(&cfg),
+		checker:  newChecker(b),
 		workers:  payload.NewWorkers(),
 		sources:  sources{own: cfg.Cluster},
 		loopState: loopState{
@@ -116,14 +117,13 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		s.cfg.Faults.DirectRetry = directRetry
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	k := s.checker
-	k.ctx, k.codec, k.post = s.ctx, s.codec, s.Post
-	k.lost = func(pieces int) {
+	s.checker.post = s.Post
+	s.checker.lost = func(pieces int) {
 		s.counts.damaged.Add(int64(pieces))
 		cfg.Damaged()
 		s.AnnounceSoon()
 	}
-	k.restored = func() {
+	s.checker.restored = func() {
 		s.AnnounceSoon()
 		if len(cfg.Unreadable) > 0 && s.complete() { // for the strategy the pieces were stored from the start
 			s.wg.Go(func() { cfg.Finished(s) })
@@ -137,7 +137,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 func (s *Swarm) Run(members []proto.Member) error {
 	var announcer sync.WaitGroup
 	announcer.Go(func() { s.announce(members) })
-	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, s.self)) })
+	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, libpeer.ID(s.self))) })
 	s.wg.Go(s.checker.run)
 	for i := range s.workers {
 		s.wg.Go(func() { s.verifyInWorker(i) })
@@ -153,9 +153,6 @@ func (s *Swarm) Context() context.Context { return s.ctx }
 
 // Fail ends the swarm because of an error of this node, such as a full disk.
 func (s *Swarm) Fail(err error) { s.cancel(err) }
-
-// id is the node's own id, as in messages.
-func (s *Swarm) id() proto.PeerID { return proto.PeerID(s.self) }
 
 func (s *Swarm) session(id proto.PeerID) *session {
 	s.connections.RLock()
