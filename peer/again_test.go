@@ -215,7 +215,7 @@ func (p publishing) Publish() error {
 // the copy.
 func TestGetAsAnotherEnds(t *testing.T) {
 	t.Parallel()
-	src, out := folder(t), filepath.Join(t.TempDir(), "out")
+	src, out := tree(t), filepath.Join(t.TempDir(), "out")
 	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
 	n := peertest.Start(t, "B")
 	second := make(chan *peer.Transfer, 1)
@@ -240,7 +240,7 @@ func TestGetAsAnotherEnds(t *testing.T) {
 	})
 	peertest.Get(t, n, link, out)
 	peertest.Wait(t, <-second)
-	equalFolder(t, out, src)
+	equalTree(t, out, src)
 }
 
 // writing is a store that calls a function before a write.

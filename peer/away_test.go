@@ -23,16 +23,16 @@ func restart(t *testing.T, data string, link *proto.Link, opts ...peertest.Optio
 	return tr
 }
 
-// waitsFor waits until a transfer says what it waits for.
+// waitsFor waits until the status of a transfer has a text.
 func waitsFor(t *testing.T, tr *peer.Transfer, text string) {
 	t.Helper()
-	peertest.Eventually(t, "word that it waits for "+text, func() bool {
+	peertest.Eventually(t, "the text "+text, func() bool {
 		return strings.Contains(tr.Status().Waiting, text)
 	})
 }
 
-// TestContentAway starts a node while a content is not where it was, as a disk that is not mounted
-// yet: the transfer waits for it, and says so. Nothing is taken for damaged.
+// TestContentAway starts a node while the files of a transfer are missing, as on a disk that is not mounted
+// yet. The transfer waits for them, and no piece is damaged.
 func TestContentAway(t *testing.T) {
 	t.Parallel()
 	for name, seeded := range map[string]bool{"fetched": false, "seeded": true} {
@@ -80,7 +80,7 @@ func TestContentAway(t *testing.T) {
 			if err := os.Rename(mount+".away", mount); err != nil {
 				t.Fatal(err)
 			}
-			peertest.Eventually(t, "the content to be whole", func() bool { return tr.Status().Phase == peer.Whole })
+			peertest.Eventually(t, "completion", func() bool { return tr.Status().Phase == peer.Whole })
 			st := tr.Status()
 			if st.Traffic.WANIn+st.Traffic.LANIn != 0 || st.Damaged != 0 || st.Waiting != "" {
 				t.Errorf("status %+v", st)
@@ -93,9 +93,9 @@ func TestContentAway(t *testing.T) {
 	}
 }
 
-// TestGetAgainWhenGone gets a content again that the user has deleted, at the same path and at
+// TestGetOfDeletedFiles gets deleted files again, at the same path and at
 // another, while the node runs and after a restart.
-func TestGetAgainWhenGone(t *testing.T) {
+func TestGetOfDeletedFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                       string

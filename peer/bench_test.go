@@ -17,8 +17,8 @@ import (
 // benchSize is the content of BenchmarkLoopback, in bytes.
 const benchSize = 1 << 30
 
-// BenchmarkLoopback moves a content in the page cache from one node to another
-// in the same process, and reports GB/s and the CPU seconds per GB of both.
+// BenchmarkLoopback fetches a file in the page cache from another node in the same process. It reports GB/s and the
+// CPU seconds of both nodes per GB.
 func BenchmarkLoopback(b *testing.B) { benchLoopback(b, peer.SeedOptions{}) }
 
 // BenchmarkLoopbackCoded does so with a coded transfer.
@@ -62,9 +62,8 @@ func benchLoopback(b *testing.B, opt peer.SeedOptions) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkGrid moves a content in the page cache from one node to the others of four
-// clusters of four in the same process, and reports the CPU seconds of all for each GB
-// that one got, and the memory that the Go heap took at most.
+// BenchmarkGrid fetches a file in the page cache to the 15 other nodes of four clusters of four, in the same process.
+// It reports the CPU seconds of all nodes per GB of one node, and the peak of the Go heap.
 func BenchmarkGrid(b *testing.B) {
 	for _, k := range []int{0, 16} {
 		b.Run(fmt.Sprintf("k=%d", k), func(b *testing.B) { benchGrid(b, k) })

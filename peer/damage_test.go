@@ -17,8 +17,8 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// folder makes a folder with three files of a megabyte each.
-func folder(t *testing.T) string {
+// tree makes a directory with three files of a megabyte each.
+func tree(t *testing.T) string {
 	t.Helper()
 	path, content := peertest.RandomFile(t, 3<<20)
 	dir := filepath.Join(filepath.Dir(path), "folder")
@@ -33,7 +33,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func equalFolder(t *testing.T, got, want string) {
+func equalTree(t *testing.T, got, want string) {
 	t.Helper()
 	for _, name := range []string{"a", "b", "sub/c"} {
 		content, err := os.ReadFile(filepath.Join(want, name))
@@ -44,8 +44,8 @@ func equalFolder(t *testing.T, got, want string) {
 	}
 }
 
-// damages are what may happen to the file b of a folder with three files, of 16 pieces each, while
-// no daemon runs, and how many of its pieces are damaged then.
+// damages are changes of file b, in a directory with three files of 16 pieces each, while
+// no daemon runs, with the number of pieces that are damaged.
 var damages = map[string]struct {
 	do     func(path string) error
 	pieces int
@@ -56,15 +56,15 @@ var damages = map[string]struct {
 	"deleted":      {os.Remove, 16},
 }
 
-// TestDamagedCopy damages a whole copy while its node does not run. At the next start the node says
-// what is damaged, does not pass for whole, and fetches that, and nothing else.
+// TestDamagedCopy damages a complete copy while its node does not run. The node reports and
+// fetches the damaged pieces only.
 func TestDamagedCopy(t *testing.T) {
 	t.Parallel()
 	for name, damage := range damages {
 		for _, opt := range []peer.SeedOptions{{}, {Coded: 4}} {
 			t.Run(fmt.Sprintf("%s, coded %d", name, opt.Coded), func(t *testing.T) {
 				t.Parallel()
-				data, src, out := t.TempDir(), folder(t), filepath.Join(t.TempDir(), "out")
+				data, src, out := t.TempDir(), tree(t), filepath.Join(t.TempDir(), "out")
 				gate := peertest.NewGate(8 << 20)
 				a := peertest.Start(t, "A", peertest.WithGate(gate))
 				opt.PieceLength = 64 << 10
@@ -92,11 +92,11 @@ func TestDamagedCopy(t *testing.T) {
 				}
 				gate.Open()
 				peertest.Wait(t, get)
-				equalFolder(t, out, src)
+				equalTree(t, out, src)
 				st := get.Status()
-				// Of a coded transfer, blocks that the last one made needless are on their way.
+				// A coded transfer has blocks in flight that the last one made unnecessary.
 				if got, most := st.Traffic.WANIn, int64(damage.pieces+4+2*opt.Coded)*(64<<10); got > most {
-					t.Errorf("%d bytes came for %d damaged pieces", got, damage.pieces)
+					t.Errorf("%d bytes received for %d damaged pieces", got, damage.pieces)
 				}
 				peertest.Eventually(t, "the damage to be over", func() bool {
 					st := get.Status()
@@ -107,8 +107,8 @@ func TestDamagedCopy(t *testing.T) {
 	}
 }
 
-// TestDamagedSeed damages a seeded content while its node does not run. At the next start the node
-// says what is damaged, serves the rest, and writes nothing; and all again once it is put back.
+// TestDamagedSeed damages a seed while its node does not run. The node reports the damage,
+// serves the valid pieces, and writes nothing; it serves all pieces once the file is restored.
 func TestDamagedSeed(t *testing.T) {
 	t.Parallel()
 	for name, damage := range damages {
@@ -117,7 +117,7 @@ func TestDamagedSeed(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, src := t.TempDir(), folder(t)
+			data, src := t.TempDir(), tree(t)
 			a := peertest.Start(t, "B", peertest.Data(data))
 			_, link := peertest.Seed(t, a, src, peer.SeedOptions{PieceLength: 64 << 10})
 			path := filepath.Join(src, "b")
@@ -142,7 +142,7 @@ func TestDamagedSeed(t *testing.T) {
 			})
 			out := filepath.Join(t.TempDir(), "out")
 			get := peertest.Get(t, peertest.Start(t, "C"), link, out)
-			peertest.Eventually(t, "what is sound", func() bool {
+			peertest.Eventually(t, "the valid pieces", func() bool {
 				st := get.Status()
 				return st.Pieces > 0 && st.PiecesHave == st.Pieces-damage.pieces
 			})
@@ -157,7 +157,7 @@ func TestDamagedSeed(t *testing.T) {
 				t.Errorf("verified %+v, %v", v, err)
 			}
 			peertest.Wait(t, get)
-			equalFolder(t, out, src)
+			equalTree(t, out, src)
 			if st := seed.Status(); st.Damaged != 0 || st.PiecesHave != st.Pieces {
 				t.Errorf("status %+v", st)
 			}
@@ -179,11 +179,11 @@ func (s unreadable) ReadAt(b []byte, offset int64) (int, error) {
 	return s.Store.ReadAt(b, offset)
 }
 
-// TestUnreadableAtStart has a file that cannot be read when a node starts, and has to be checked. It
-// is neither taken for damaged nor fetched, the rest is served, and all of it once it can be read.
+// TestUnreadableAtStart starts a node while a file to rehash cannot be read. It
+// is neither damaged nor fetched. The other pieces are served, and all once the file can be read.
 func TestUnreadableAtStart(t *testing.T) {
 	t.Parallel()
-	data, src, out := t.TempDir(), folder(t), filepath.Join(t.TempDir(), "out")
+	data, src, out := t.TempDir(), tree(t), filepath.Join(t.TempDir(), "out")
 	a := peertest.Start(t, "A")
 	_, link := peertest.Seed(t, a, src, peer.SeedOptions{PieceLength: 64 << 10})
 	b := peertest.Start(t, "B", peertest.Data(data))
@@ -222,13 +222,13 @@ func TestUnreadableAtStart(t *testing.T) {
 	on.Store(false)
 	peertest.Wait(t, get)
 	peertest.Wait(t, other)
-	equalFolder(t, out, src)
+	equalTree(t, out, src)
 	if st := get.Status(); st.Traffic.WANIn+st.Traffic.LANIn != 0 || st.Damaged != 0 {
 		t.Errorf("status %+v", st)
 	}
 }
 
-// TestSeedAgain seeds a content again that was damaged, and is right again.
+// TestSeedAgain seeds files again that were damaged and restored.
 func TestSeedAgain(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -259,7 +259,7 @@ func TestGetOfDamagedSeed(t *testing.T) {
 	for _, when := range []string{"running", "stopped"} {
 		t.Run(when, func(t *testing.T) {
 			t.Parallel()
-			n, dir := peertest.Start(t, "A"), folder(t)
+			n, dir := peertest.Start(t, "A"), tree(t)
 			seed, link := peertest.Seed(t, n, dir, peer.SeedOptions{PieceLength: 4 << 20})
 			if when == "stopped" {
 				check(t, seed.Stop())

@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestManifestWait requests a manifest from a node that is still seeking it: a node with a greater
-// id gets it once it is known, others are refused at once.
+// TestManifestWait requests a manifest from a node that is still seeking it. A node with a greater
+// id gets it once it is known, other nodes get an error immediately.
 func TestManifestWait(t *testing.T) {
 	t.Parallel()
 	seed, a, b := peertest.Start(t, "A"), peertest.Start(t, "B"), peertest.Start(t, "B")
@@ -24,7 +24,7 @@ func TestManifestWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link.Peers = nil // nobody is found
+	link.Peers = nil // no peer is found
 	seeking := peertest.Get(t, a, link, filepath.Join(t.TempDir(), "out"))
 	peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 
@@ -33,7 +33,7 @@ func TestManifestWait(t *testing.T) {
 	go func() {
 		got, err := a.ManifestFor(b.Host().ID(), key)
 		if err == nil && !bytes.Equal(got, want) {
-			t.Errorf("%d bytes in place of the manifest", len(got))
+			t.Errorf("%d bytes, not the manifest", len(got))
 		}
 		answered <- err
 	}()
@@ -50,6 +50,6 @@ func TestManifestWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-answered; err != nil {
-		t.Errorf("the node with the greater id: %v; the other was refused after %v", err, refused)
+		t.Errorf("the node with the greater id: %v; the other node got an error after %v", err, refused)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// Example seeds a folder at one node and gets it at another.
+// Example seeds a directory at one node and gets it at another.
 func Example() {
 	ctx := context.Background()
 	dir := must(os.MkdirTemp("", "example"))

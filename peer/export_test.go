@@ -14,7 +14,7 @@ import (
 // SetLstat replaces how a node looks at a destination.
 func (n *Node) SetLstat(lstat func(path string) (os.FileInfo, error)) { n.fs.lstat = lstat }
 
-// SetRemove replaces how a node deletes contents.
+// SetRemove replaces how a node deletes files.
 func (n *Node) SetRemove(remove func(dir, root string, m *proto.Manifest) ([]store.Left, error)) {
 	n.fs.remove = remove
 }
@@ -27,24 +27,24 @@ func WithStore(wrap func(store.Store) store.Store) Option {
 // SetStore wraps the stores of a node's transfers.
 func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 
-// ManifestFor returns the encoded manifest of a content for another node, which may have to wait.
+// ManifestFor returns an encoded manifest for another node, which may have to wait.
 func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) {
 	return n.documents.manifest(n.ctx, from, key)
 }
 
-// ManifestBytes returns the encoded manifest of a content.
+// ManifestBytes returns an encoded manifest.
 func (n *Node) ManifestBytes(key []byte) ([]byte, error) { return n.ManifestFor(n.host.ID(), key) }
 
-// Dir returns the folder of a transfer's state.
+// Dir returns the directory of a transfer's state.
 func (t *Transfer) Dir() string { return t.dir }
 
 // Node returns the node of a transfer.
 func (t *Transfer) Node() *Node { return t.node }
 
-// EndAll ends the contents of a node that end at a time.
+// EndAll ends the transfers of a node that end at a time.
 func EndAll(n *Node, now time.Time) { n.keeper.endAll(now) }
 
-// EveryMinute does what a node does every minute.
+// EveryMinute calls the keeper of a node.
 func EveryMinute(n *Node) { n.keeper.everyMinute(time.Now()) }
 
 // WithFiles has a node open files on a file system.

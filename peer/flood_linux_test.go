@@ -17,11 +17,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// floodTime is the time for which TestFlood floods a node.
+// floodTime is the duration of TestFlood.
 var floodTime = flag.Duration("flood", 5*time.Second, "how long TestFlood floods a node")
 
 const (
-	// manyPieces has TestStrangersMemoryChild seed a sparse file of 64 Ki pieces.
+	// manyPieces has TestNonMemberMemoryChild seed a sparse file of 64 Ki pieces.
 	manyPieces = "many pieces"
 	sparseSize = 1 << 30
 	// flooders is the number of identities, all at one address, and maxFloodCost what they may cost the node, in bytes.
@@ -29,9 +29,9 @@ const (
 	maxFloodCost = 100 << 20
 )
 
-// TestFlood has members that the node admits flood it: they join under ever new names of clusters and have every piece, claim
+// TestFlood floods a node from admitted members: they join under new names of clusters and have every piece, claim
 // all pieces in the node's cluster, cancel what they did not request, and send headers of blocks without payload on all
-// channels. The node's memory is bounded, and it serves another member meanwhile. It floods for -flood, a second with -short.
+// channels. The node's memory is bounded, and it serves another member. It floods for -flood, a second with -short.
 func TestFlood(t *testing.T) {
 	if testing.Short() {
 		*floodTime = min(*floodTime, time.Second)

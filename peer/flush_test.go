@@ -29,8 +29,8 @@ func (s failingDisk) Finish() error {
 
 func (s failingDisk) Close() error { return errors.Join(s.Store.Close(), s.end) }
 
-// TestFlushFails has the disk lose what was fetched, after the last piece was verified: the transfer
-// has failed then, and Flush or the end of the node says so.
+// TestFlushFails checks that a flush that fails after the last piece was verified fails the transfer, and is
+// returned by Flush or Close.
 func TestFlushFails(t *testing.T) {
 	t.Parallel()
 	begin := func(t *testing.T, d failingDisk) (*peer.Node, *peer.Transfer) {

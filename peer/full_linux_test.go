@@ -15,8 +15,8 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// smallDisk mounts a file system of a size such as 8m, and returns its folder and how to change
-// that.
+// smallDisk mounts a file system of a size such as 8m. It returns the directory and a function that changes
+// the size.
 func smallDisk(t *testing.T, size string) (dir string, resize func(size string)) {
 	t.Helper()
 	dir = t.TempDir()
@@ -36,7 +36,7 @@ func smallDisk(t *testing.T, size string) (dir string, resize func(size string))
 	}
 }
 
-// TestFullDisk has a get run into a disk that somebody else fills; with room it goes on from there.
+// TestFullDisk fills the disk of a get, which continues where it failed once there is room.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir, resize := smallDisk(t, "32m")
@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
 	out := filepath.Join(dir, "out")
 	get := peertest.Get(t, b, link, out)
-	peertest.Eventually(t, "the begin of the transfer", func() bool { return get.Status().Have > 0 })
+	peertest.Eventually(t, "the start of the transfer", func() bool { return get.Status().Have > 0 })
 	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 24<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -62,15 +62,15 @@ func TestFullDisk(t *testing.T) {
 	peertest.Wait(t, get)
 	peertest.EqualFile(t, out, content)
 	if st := get.Status(); st.Traffic.WANIn >= int64(len(content)) {
-		t.Errorf("%d bytes came again", st.Traffic.WANIn)
+		t.Errorf("%d bytes fetched again", st.Traffic.WANIn)
 	}
 	if err := errors.Join(b.Close(), os.Remove(out)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestNoRoom gets contents that do not fit on the disk. Nothing is fetched or left, and it is said how
-// much is missing. What is there already, and zeros, count as what they take.
+// TestNoRoom gets files that do not fit on the disk. Nothing is fetched or left, and the error has the missing
+// bytes. Existing files and zeros count with their size on the disk.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	dir, resize := smallDisk(t, "8m")
@@ -94,7 +94,7 @@ func TestNoRoom(t *testing.T) {
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("left behind: %v", err)
 	}
-	// What somebody has of it already needs no more room, and is not deleted.
+	// Existing pieces need no more room, and are not deleted.
 	if err := os.WriteFile(out, content[:6<<20], 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +131,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestFailedGetLeavesNothing has room for the folder of a get's state, and for nothing in it: the
-// next start must find no folder that it cannot read.
+// TestFailedGetLeavesNothing leaves room for the directory of a transfer's state only. The
+// next start finds no invalid directory.
 func TestFailedGetLeavesNothing(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -151,7 +151,7 @@ func TestFailedGetLeavesNothing(t *testing.T) {
 	}
 	_, err := n.Get(absent(t, "nothing"), filepath.Join(t.TempDir(), "out"), peer.GetOptions{})
 	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatalf("the get began: %v", err)
+		t.Fatalf("the get started: %v", err)
 	}
 	if left, err := os.ReadDir(filepath.Join(data, "transfers")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)

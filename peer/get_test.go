@@ -20,7 +20,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestGet fetches a content once, over the WAN.
+// TestGet fetches a file once over the WAN.
 func TestGet(t *testing.T) {
 	t.Parallel()
 	path, content := peertest.RandomFile(t, 64<<20+12345)
@@ -54,8 +54,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// TestSmallContents fetches contents that are no whole piece.
-func TestSmallContents(t *testing.T) {
+// TestShortFiles fetches files shorter than a piece.
+func TestShortFiles(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	for _, size := range []int{0, 1, 256 << 10, 256<<10 + 1, 3 << 20} {
@@ -71,7 +71,7 @@ func TestSmallContents(t *testing.T) {
 	}
 }
 
-// TestTree fetches a folder: the copy has the same manifest.
+// TestTree fetches a directory: the copy has the same manifest.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	src := filepath.Join(t.TempDir(), "tree")
@@ -109,7 +109,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestBadDestinations gets to paths that exist, or have no folder.
+// TestBadDestinations gets to paths that exist, or whose directory does not.
 func TestBadDestinations(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
@@ -130,7 +130,7 @@ func TestBadDestinations(t *testing.T) {
 		}
 	}
 	if len(n.Transfers()) != 0 {
-		t.Error("a refused get left a transfer")
+		t.Error("a rejected get left a transfer")
 	}
 }
 

@@ -36,8 +36,8 @@ func (s hangingFlush) Finish() error {
 	return s.Store.Finish()
 }
 
-// TestHungDisk has a call for one transfer hang in the file system. Meanwhile the node must accept
-// a peer for another transfer, serve that, and return the status of all.
+// TestHungDisk blocks a call for one transfer in the file system. The node still accepts
+// a peer of another transfer, serves it, and returns the status of all.
 func TestHungDisk(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(t *testing.T, n *peer.Node, h *hang){

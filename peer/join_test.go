@@ -15,19 +15,19 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// growingContent is a content that grows up to its size, and the options of its members.
-type growingContent struct {
+// growing is content that grows up to its size, and the options of its members.
+type growing struct {
 	storetest.Content
 	link *proto.Link
 	opt  peer.JoinOptions
 }
 
-// newGrowing returns a content of pieces of 64 KiB, whose source is a node.
-func newGrowing(t *testing.T, source *peer.Node, seed uint64, pieces int) growingContent {
+// newGrowing returns content with pieces of 64 KiB, whose source is a node.
+func newGrowing(t *testing.T, source *peer.Node, seed uint64, pieces int) growing {
 	t.Helper()
 	c := storetest.Make(t, seed, storetest.File("", int64(pieces)*(64<<10)))
 	sum := sha256.Sum256(c.Data)
-	return growingContent{
+	return growing{
 		Content: c,
 		link:    &proto.Link{Manifest: proto.ManifestCID(sum[:]), Name: "content", Peers: source.Addrs()},
 		opt:     peer.JoinOptions{Pieces: pieces, PieceLength: 64 << 10},
@@ -35,7 +35,7 @@ func newGrowing(t *testing.T, source *peer.Node, seed uint64, pieces int) growin
 }
 
 // join has a node take part with an empty store.
-func (c growingContent) join(t *testing.T, n *peer.Node, source bool) (*peer.Growing, *store.Disk) {
+func (c growing) join(t *testing.T, n *peer.Node, source bool) (*peer.Growing, *store.Disk) {
 	t.Helper()
 	m := *c.Manifest
 	m.PieceLength = c.opt.PieceLength
@@ -50,8 +50,8 @@ func (c growingContent) join(t *testing.T, n *peer.Node, source bool) (*peer.Gro
 	return g, st
 }
 
-// pieces are those from first to end. The last has size bytes.
-func (c growingContent) pieces(first, end, size int) (all []peer.Piece) {
+// pieces returns the pieces from first to end. The last has size bytes.
+func (c growing) pieces(first, end, size int) (all []peer.Piece) {
 	for i := first; i < end; i++ {
 		n := 64 << 10
 		if i == end-1 {
@@ -62,7 +62,7 @@ func (c growingContent) pieces(first, end, size int) (all []peer.Piece) {
 	return all
 }
 
-// TestJoin has a content grow at its source. Others get its pieces as they come, and nothing of it is on
+// TestJoin adds pieces at the source. The other members fetch them, and nothing is on
 // their disks.
 func TestJoin(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestJoin(t *testing.T) {
 	grow(3, 20, 100)
 	grow(20, 40, 64<<10)
 	want := bytes.Clone(c.Data)
-	clear(want[19<<16+100 : 20<<16]) // what is no part of a short piece does not travel
+	clear(want[19<<16+100 : 20<<16]) // the bytes beyond a short piece are not sent
 	got := make([]byte, len(want))
 	if _, err := to.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("other bytes: %v", err)
@@ -137,9 +137,9 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestJoinForgets checks that a store may lose pieces: nobody complains, they are not fetched again, and who
-// lacks them gets them from others.
-func TestJoinForgets(t *testing.T) {
+// TestJoinWithdrawsPieces removes pieces from a store. No peer reports them, they are not fetched again, and members that miss
+// them get them from other members.
+func TestJoinWithdrawsPieces(t *testing.T) {
 	t.Parallel()
 	const pieces = 8
 	a, b, late := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "A")
@@ -181,8 +181,8 @@ func TestJoinForgets(t *testing.T) {
 	}
 }
 
-// TestJoinRefused checks what Join refuses, and who may not use its content.
-func TestJoinRefused(t *testing.T) {
+// TestJoinRejected checks invalid calls of Join, and other calls for its content.
+func TestJoinRejected(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
 	c := newGrowing(t, n, 1, 16)
@@ -190,7 +190,7 @@ func TestJoinRefused(t *testing.T) {
 		t.Error("no link: no error")
 	}
 	if got := n.Transfers(); len(got) > 0 {
-		t.Fatalf("%d transfers after a refusal", len(got))
+		t.Fatalf("%d transfers after an error", len(got))
 	}
 	g, st := c.join(t, n, true)
 	if _, err := n.Join(c.link, st, c.opt); err == nil {
@@ -198,13 +198,13 @@ func TestJoinRefused(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	if _, err := n.Get(c.link, out, peer.GetOptions{}); err == nil {
-		t.Error("Get of a content that was joined: no error")
+		t.Error("Get of the content of Join: no error")
 	}
 	if _, err := os.Lstat(out); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Get has created something: %v", err)
 	}
 	if _, err := n.Remove(g.Transfer, true); err == nil {
-		t.Error("removed a content that is the caller's: no error")
+		t.Error("removed the content of the caller: no error")
 	}
 	if err := n.Close(); err != nil {
 		t.Error(err)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestKeepFor lets time pass over contents that are kept for a day.
+// TestKeepFor lets time pass over transfers that are kept for a day.
 func TestKeepFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -25,7 +25,7 @@ func TestKeepFor(t *testing.T) {
 				ends++
 			}
 		}
-		// The first is used until the beginning, and so ends when nobody has used it for a while.
+		// The first is used at the beginning, and ends keepIdle later.
 		if !slices.Equal(at, []time.Duration{keepIdle, 24 * time.Hour}) {
 			t.Errorf("ended after %v", at)
 		}
@@ -35,8 +35,8 @@ func TestKeepFor(t *testing.T) {
 	})
 }
 
-// TestKeepClockSetBack sets the clock back after contents were whole. None ends early, and the
-// oldest is still the first to make room.
+// TestKeepClockSetBack sets the clock back after transfers completed. None ends early, and the
+// oldest is still the first to end for the disk.
 func TestKeepClockSetBack(t *testing.T) {
 	now := time.Now().Round(0)
 	back := now.Add(-1000 * time.Hour)
@@ -57,7 +57,7 @@ func TestKeepClockSetBack(t *testing.T) {
 	}
 }
 
-// TestKeepDisk bounds the disk. What is in use, what is not whole, and seeds stay.
+// TestKeepDisk limits the disk. Transfers in use, incomplete ones and seeds are kept.
 func TestKeepDisk(t *testing.T) {
 	now := time.Now()
 	idle := now.Add(-time.Hour)
@@ -77,7 +77,7 @@ func TestKeepDisk(t *testing.T) {
 			}
 		}
 		if len(ends) != want {
-			t.Errorf("%d bytes: %d contents end, want %d", disk, len(ends), want)
+			t.Errorf("%d bytes: %d transfers end, want %d", disk, len(ends), want)
 		}
 	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestKeep has real contents end: a seed, and copies with their files and without. What is used
-// stays.
+// TestKeep ends a seed, and copies with and without their files. Transfers in use are kept.
 func TestKeep(t *testing.T) {
 	t.Parallel()
 	src, a := peertest.Start(t, "A"), peertest.Start(t, "B")

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestLevels has nodes of racks fetch a content, and adds up what each got and sent at each level.
+// TestLevels fetches to nodes in racks, and sums up what each received and sent at each level.
 func TestLevels(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()

@@ -17,7 +17,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// absent returns a link to a content that no node has.
+// absent returns a link to content that no node has.
 func absent(t *testing.T, name string) *proto.Link {
 	t.Helper()
 	id := proto.ManifestCID([]byte(name))
@@ -60,7 +60,7 @@ func TestStopAndGetAgain(t *testing.T) {
 		t.Errorf("phase %s after the second get", again.Status().Phase)
 	}
 	if _, err := n.Get(link, out+"2", peer.GetOptions{}); err == nil {
-		t.Error("one content was taken to two places")
+		t.Error("one link has two destinations")
 	}
 	if _, err := n.Remove(again, true); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestWaitForStopped(t *testing.T) {
 	}
 }
 
-// TestSeedAfterGet seeds a content of which a get has created nothing yet.
+// TestSeedAfterGet seeds the content of a get that has created nothing yet.
 func TestSeedAfterGet(t *testing.T) {
 	t.Parallel()
 	path, content := peertest.RandomFile(t, 1<<20)
@@ -156,7 +156,7 @@ func TestRootOfAnotherTransfer(t *testing.T) {
 }
 
 // TestRemoveKeepsForeignFile removes a transfer that has not created its destination, where the
-// user has put a file meanwhile.
+// user has created a file.
 func TestRemoveKeepsForeignFile(t *testing.T) {
 	t.Parallel()
 	n, out := peertest.Start(t, "A"), filepath.Join(t.TempDir(), "out")
@@ -170,9 +170,9 @@ func TestRemoveKeepsForeignFile(t *testing.T) {
 	peertest.EqualFile(t, out, []byte("the user's"))
 }
 
-// TestRemoveCutShort ends a node while it deletes a content. The next one does not fetch what is gone by
-// then, so the rest can be deleted too.
-func TestRemoveCutShort(t *testing.T) {
+// TestRemoveInterrupted ends a node while it deletes files. The next node does not fetch the deleted files,
+// and can delete the rest.
+func TestRemoveInterrupted(t *testing.T) {
 	t.Parallel()
 	source, folder := peertest.Start(t, "A"), filepath.Join(t.TempDir(), "folder")
 	for _, name := range []string{"first", "second"} {
@@ -223,7 +223,7 @@ func TestLinkWithoutContent(t *testing.T) {
 }
 
 // TestCloseDuringCalls closes a node while goroutines get, stop, remove, seed and wait for the
-// same few contents. Close must wait for them all: afterwards nothing touches the data folder.
+// same few links. Close waits for them: nothing touches the data directory afterwards.
 func TestCloseDuringCalls(t *testing.T) {
 	t.Parallel()
 	source := peertest.Start(t, "A")
@@ -258,7 +258,7 @@ func TestCloseDuringCalls(t *testing.T) {
 				case k == 5:
 					short, stop := context.WithTimeout(ctx, 5*time.Millisecond)
 					if tr.Wait(short) == nil && tr.ID != seeded.Manifest {
-						t.Error("a content that nobody has is whole")
+						t.Error("a link without peers is complete")
 					}
 					stop()
 				case k == 6:
@@ -283,10 +283,10 @@ func TestCloseDuringCalls(t *testing.T) {
 	cancel()
 	wg.Wait()
 	if _, err := n.Get(links[2], outs[2], peer.GetOptions{}); err == nil {
-		t.Error("a closed node begins a transfer")
+		t.Error("a closed node starts a transfer")
 	}
 	if _, err := os.Stat(data); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a closed node wrote to its data folder: %v", err)
+		t.Errorf("a closed node wrote to its data directory: %v", err)
 	}
 	if err := os.Rename(data+".moved", data); err != nil {
 		t.Fatal(err)

@@ -9,9 +9,9 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestLimits fetches a content with each of the limits, which then is what bounds the time. The
-// limits of the node and of the transfer both hold, and one that is taken away while the transfer
-// waits for it bounds it no more.
+// TestLimits fetches a file with each of the limits, which then bounds the time. The
+// limits of the node and of the transfer both apply, and a limit that is removed while the transfer
+// waits for it does not delay it any more.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	const size = 3 << 20
@@ -49,14 +49,14 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitLifted has a transfer that crawls go on as fast as it can when its limit goes.
+// TestLimitLifted removes the limit of a slow transfer, which continues at full speed.
 func TestLimitLifted(t *testing.T) {
 	t.Parallel()
 	source := peertest.Start(t, "B")
 	node := peertest.Start(t, "A", peertest.Configure(func(cfg *peer.Config) { cfg.Limits = limit.Limits{WANDown: 1000} }))
 	_, link, content := peertest.SeedRandom(t, source, 8<<20, peer.SeedOptions{})
 	get := peertest.Get(t, node, link, t.TempDir()+"/out")
-	peertest.Eventually(t, "the first block comes", func() bool { return get.Status().Traffic.WANIn > 0 })
+	peertest.Eventually(t, "the first block", func() bool { return get.Status().Traffic.WANIn > 0 })
 	if have := get.Status().Have; have == int64(len(content)) {
 		t.Fatal("it was not limited")
 	}
@@ -64,8 +64,7 @@ func TestLimitLifted(t *testing.T) {
 	peertest.Wait(t, get)
 }
 
-// TestClusterLimit has two of three members of a cluster share its limit, which is the lowest that
-// one of them has. The third one has none.
+// TestClusterLimit gives two of three members of a cluster a limit. All three share the lower one.
 func TestClusterLimit(t *testing.T) {
 	t.Parallel()
 	const size = 3 << 20
@@ -108,9 +107,9 @@ func TestClusterLimit(t *testing.T) {
 	})
 }
 
-// TestCrawl has the members of a cluster share a few pieces per second, from two sources. No member
-// counts another as dead: each byte enters the cluster about once, and not six times.
-func TestCrawl(t *testing.T) {
+// TestSlowSharedLimit shares a few pieces per second among the members of a cluster, from two sources. No member
+// is considered dead: each byte enters the cluster about once.
+func TestSlowSharedLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes eight seconds")
 	}
@@ -138,6 +137,6 @@ func TestCrawl(t *testing.T) {
 		wan, duplicate = wan+st.Traffic.WANIn, duplicate+st.Duplicate
 	}
 	if wan > size*3/2 {
-		t.Errorf("%d bytes came over the WAN for %d, %d of them twice", wan, size, duplicate)
+		t.Errorf("%d bytes received over the WAN for %d, %d of them twice", wan, size, duplicate)
 	}
 }

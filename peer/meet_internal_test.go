@@ -8,8 +8,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestMatches has each node of four clusters choose whom it meets. Of two that match by rank exactly one
-// chooses the other, and nobody its own site. With a source in A its members meet nobody, and are met by all.
+// TestMatches computes the matches of each node of four clusters. Of two that match by rank exactly one
+// returns the other, and no node returns its own site. With a source in A its members return no node, and all match them.
 func TestMatches(t *testing.T) {
 	for _, near := range [][]string{nil, {"A"}} {
 		t.Run(fmt.Sprint(near), func(t *testing.T) { testMatches(t, near) })
@@ -31,12 +31,12 @@ func testMatches(t *testing.T, near []string) {
 		others := slices.Delete(slices.Clone(all), k, k+1)
 		for _, m := range matches(self.ID, self.Cluster, others, near) {
 			if proto.SharedParts(m.Cluster, self.Cluster) > 0 {
-				t.Errorf("%s meets %s of its own site", self.ID, m.ID)
+				t.Errorf("%s matches %s of its own site", self.ID, m.ID)
 			}
 			met[[2]proto.PeerID{min(self.ID, m.ID), max(self.ID, m.ID)}]++
 		}
 	}
-	// A and B have 3 nodes each, C has 6: 3 pairs, and 6 from each of the others to C.
+	// A and B have 3 nodes each, C has 6: 3 pairs, and 6 from each of A and B to C.
 	if len(met) != 15 {
 		t.Errorf("%d pairs meet, want 15: %v", len(met), met)
 	}

@@ -38,8 +38,8 @@ func inNetwork(secret *membership.Secret, ahead time.Duration) peertest.Option {
 	})
 }
 
-// TestRevokedInTheMiddle revokes one of two nodes halfway through a transfer, over bulk sockets. Its
-// sessions end, those of the other do not, and it is refused after a restart of the source.
+// TestRevokedInTheMiddle revokes one of two nodes during a transfer, over bulk sockets. Its
+// sessions end, the sessions of the other node continue, and it is rejected after a restart of the source.
 func TestRevokedInTheMiddle(t *testing.T) {
 	t.Parallel()
 	secret, gate, data := newSecret(t), peertest.NewGate(6<<20), t.TempDir()
@@ -73,7 +73,7 @@ func TestRevokedInTheMiddle(t *testing.T) {
 		return strings.Contains(revoked.Status().Waiting, "the certificate was revoked")
 	})
 	if why := c.Membership().Rejection(); why != "the certificate was revoked" {
-		t.Errorf("refusal %q", why)
+		t.Errorf("reason %q", why)
 	}
 
 	if err := a.Close(); err != nil {
@@ -83,14 +83,14 @@ func TestRevokedInTheMiddle(t *testing.T) {
 	if again.Membership().Lists().Serial() != list.Serial {
 		t.Error("the list was forgotten")
 	}
-	peertest.Eventually(t, "a refusal after a restart", func() bool { // it may be connected, and not be refused yet
+	peertest.Eventually(t, "a rejection after a restart", func() bool { // it may be connected, and not rejected yet
 		err := c.Host().Connect(t.Context(), peertest.AddrInfo(again))
 		return err != nil && strings.Contains(err.Error(), "was revoked")
 	})
 }
 
-// TestClocksApart has nodes whose clocks differ. Two hours work, three do not.
-func TestClocksApart(t *testing.T) {
+// TestClockSkew starts nodes whose clocks differ. Two hours work, three do not.
+func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		ahead  time.Duration
@@ -141,8 +141,8 @@ func member(t *testing.T, secret *membership.Secret, cluster string) host.Host {
 	return h
 }
 
-// TestClusterIsProved has a member whose certificate is for cluster B say that it is of A.
-func TestClusterIsProved(t *testing.T) {
+// TestClusterNeedsCertificate starts a member with a certificate for cluster B that joins as one of A.
+func TestClusterNeedsCertificate(t *testing.T) {
 	t.Parallel()
 	secret := newSecret(t)
 	a := peertest.Start(t, "A", inNetwork(secret, 0))
@@ -179,7 +179,7 @@ func TestClusterIsProved(t *testing.T) {
 	// It is dialed.
 	h := member(t, secret, "B")
 	ended := make(chan struct{})
-	end := sync.OnceFunc(func() { close(ended) }) // it is dialled again
+	end := sync.OnceFunc(func() { close(ended) }) // it is dialed again
 	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
 		m, err := proto.ReadMessage(s)
 		if hello, ok := m.(*proto.Hello); ok {
@@ -199,7 +199,7 @@ func TestClusterIsProved(t *testing.T) {
 	<-ended
 }
 
-// forward answers streams of the manifest's protocol with what a node answers.
+// forward answers streams of the manifest protocol with the replies of a node.
 func forward(t *testing.T, to *peer.Node) network.StreamHandler {
 	return func(s network.Stream) {
 		defer s.Close()
@@ -217,9 +217,9 @@ func forward(t *testing.T, to *peer.Node) network.StreamHandler {
 	}
 }
 
-// TestStrangerGetsNothing has a stranger with the link ask a node of a network in every way. No
-// answer has a byte of the content, nor its name, size or cluster.
-func TestStrangerGetsNothing(t *testing.T) {
+// TestNonMemberGetsNothing sends all requests to a node of a network from a non-member with the link. No
+// reply contains a byte of the content, or its name, size or cluster.
+func TestNonMemberGetsNothing(t *testing.T) {
 	t.Parallel()
 	a := peertest.Start(t, "geneva", inNetwork(newSecret(t), 0))
 	path, _ := peertest.RandomFile(t, 1<<20)
@@ -259,7 +259,7 @@ func TestStrangerGetsNothing(t *testing.T) {
 		}
 	}
 
-	// A node without a network fails at once, and says what it needs.
+	// A node without a network fails immediately, and names the missing network.
 	b := peertest.Start(t, "geneva")
 	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 	err := get.Wait(t.Context())

@@ -30,8 +30,8 @@ const (
 	modelBound = 20 * time.Second // of each call
 )
 
-// TestModel runs random sequences of what a user does to files, and of calls of a node. After each of them, no file of the
-// user's was touched, no transfer is reported as complete that is not, and each call has returned, with an error that names
+// TestModel runs random sequences of changes of files and of calls of a node. After each of them, no file of the
+// user was touched, no incomplete transfer is reported as complete, and each call has returned, with an error that names
 // a file if it failed.
 func TestModel(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func (m *model) note(format string, args ...any) {
 	m.trace = append(m.trace, fmt.Sprintf(format, args...))
 }
 
-// step does one thing at random, and checks what came of it.
+// step takes one random action, and checks the result.
 func (m *model) step() {
 	m.Helper()
 	if m.rng.IntN(2) == 0 {
@@ -161,7 +161,7 @@ func (m *model) step() {
 		{6, "get", func() { m.get(m.out, peer.GetOptions{}) }},
 		{1, "get elsewhere", func() { m.get(m.out+"2", peer.GetOptions{}) }},
 		{2, "get --reuse", m.reuse},
-		{4, "get, and the user meanwhile", m.getMeanwhile},
+		{4, "get, and a change during it", m.getDuringChange},
 		{3, "get as another one ends", m.getAtEnd},
 		{3, "get, and a kill", m.getKilled},
 		{1, "seed", m.seed},

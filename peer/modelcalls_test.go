@@ -47,7 +47,7 @@ func (m *model) call(what string, f func() error) error {
 	select {
 	case err := <-done:
 		m.note("%s: %v", what, err)
-		if err != nil && !m.blames(err) {
+		if err != nil && !m.namesEntry(err) {
 			m.Errorf("%s fails and names no file: %v", what, err)
 		}
 		return err
@@ -79,7 +79,7 @@ func (m *model) mayRepair() {
 
 var errWaits = errors.New("the transfer waits")
 
-// wait waits for a transfer, or until it reports for a while what it waits for.
+// wait waits for a transfer, until it reports the same reason for waiting a number of times.
 func wait(ctx context.Context, t *peer.Transfer) error {
 	for since := time.Now(); ; {
 		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
@@ -140,8 +140,8 @@ func (m *model) reuse() {
 	}
 }
 
-// getMeanwhile changes something while the content is fetched.
-func (m *model) getMeanwhile() {
+// getDuringChange changes something while the content is fetched.
+func (m *model) getDuringChange() {
 	done := make(chan struct{})
 	m.disk.after(m.rng.IntN(30), func() {
 		m.change(filepath.Join(m.out, m.names[m.rng.IntN(len(m.names))]), keepBytes[m.rng.IntN(len(keepBytes))])
@@ -154,7 +154,7 @@ func (m *model) getMeanwhile() {
 	}
 }
 
-// getAtEnd changes something as a get ends, and gets the content again at once.
+// getAtEnd changes something as a get ends, and gets the link again.
 func (m *model) getAtEnd() {
 	m.mayRepair()
 	second := make(chan struct{})

@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// thing is what is at a path: a file with its bytes, a link with its target, or a directory.
+// thing is a file with its bytes, a link with its target, or a directory.
 type thing struct {
 	mode fs.FileMode
 	text string
@@ -47,8 +47,8 @@ func (th thing) String() string {
 	return fmt.Sprintf("%v %q", th.mode, th.text)
 }
 
-// blames reports whether an error names something of the content, or what to do.
-func (m *model) blames(err error) bool {
+// namesEntry reports whether an error names an entry of the content, or an action.
+func (m *model) namesEntry(err error) bool {
 	text := err.Error()
 	if strings.Contains(text, m.dir) || errors.Is(err, peer.ErrStopped) || errors.Is(err, errWaits) {
 		return true
@@ -116,7 +116,7 @@ func mixed(is, user, want string) bool {
 func (m *model) differs(t *peer.Transfer) string {
 	mf, st := t.Manifest(), t.Status()
 	if st.Seed && m.linked {
-		return "" // it may follow the link that was there
+		return "" // it may follow the earlier link
 	}
 	root := st.Root
 	if link, err := os.Readlink(root); st.Seed && err == nil {

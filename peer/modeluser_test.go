@@ -18,7 +18,7 @@ type owned struct {
 	thing
 	changed    bool // the node made it, and the user changed it in place: it may be repaired
 	repairable bool // a call that may repair it was made since
-	reused     bool // it was there when a get took over what is there
+	reused     bool // it existed before a get with Reuse
 	right      bool // it has the bytes of the content
 }
 
@@ -70,7 +70,7 @@ func (m *model) change(path string, how int) (what string) {
 	case how == 6 && was != thing{}:
 		m.number++
 		to := filepath.Join(m.dir, fmt.Sprint("moved", m.number))
-		m.disown(path)
+		m.ignore(path)
 		check(m, os.Rename(path, to))
 		if !m.busy() { // else the node may have it open
 			m.own(to, false)
@@ -80,7 +80,7 @@ func (m *model) change(path string, how int) (what string) {
 	if os.MkdirAll(filepath.Dir(path), 0o755) != nil { // something is in the way
 		return "nothing"
 	}
-	m.disown(path)
+	m.ignore(path)
 	switch how {
 	case 7:
 		check(m, m.trash(path), os.Symlink(filepath.Join(m.dir, "secret"), path))
@@ -119,7 +119,7 @@ func (m *model) trash(path string) error {
 	return err
 }
 
-// inPlace changes a file so that the time of its last change tells.
+// inPlace changes a file and its ctime.
 func (m *model) inPlace(path string, change func()) {
 	before, err := os.Lstat(path)
 	check(m, err)
@@ -167,8 +167,8 @@ func (m *model) own(path string, changed bool) {
 	}))
 }
 
-// disown records that what is at a path, and below it, is no concern any more.
-func (m *model) disown(path string) {
+// ignore excludes a path, and the paths below it, from the checks.
+func (m *model) ignore(path string) {
 	for p := range m.mine {
 		if rest, ok := strings.CutPrefix(p, path); ok && (rest == "" || rest[0] == '/') {
 			delete(m.mine, p)

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// mortal is a file system that changes nothing any more once it is killed.
+// mortal is a file system that does not change once it is killed.
 type mortal struct {
 	vfs.FS
 	dead atomic.Bool
@@ -29,7 +29,7 @@ func (d *mortal) after(calls int, f func()) {
 	d.left, d.then = calls, f
 }
 
-// never takes back what after said. It reports false if f was called.
+// never cancels after. It reports false if f was called.
 func (d *mortal) never() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// TestInUse starts a second node with the data folder, and with the port, of a running one.
+// TestInUse starts a second node with the data directory, and with the port, of a running one.
 func TestInUse(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -19,7 +19,7 @@ func TestInUse(t *testing.T) {
 	var inUse *datadir.InUseError
 	cfg := peer.Config{Data: data, Cluster: "A", Listen: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}}
 	if _, err := peer.Start(cfg); !errors.As(err, &inUse) {
-		t.Errorf("a second node on the folder: %v", err)
+		t.Errorf("a second node on the directory: %v", err)
 	}
 	cfg.Data, cfg.Listen = t.TempDir(), n.Host().Addrs()
 	if _, err := peer.Start(cfg); err == nil || !strings.Contains(err.Error(), "in use") {

@@ -21,13 +21,13 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// plain returns the link of a content as a plain torrent: with the info-hash alone.
+// plain returns the link as a plain torrent, with the info-hash alone.
 func plain(link *proto.Link) *proto.Link {
 	return &proto.Link{InfoHash: link.InfoHash, Name: link.Name}
 }
 
-// TestPlainTorrentOfNode has nodes with the torrent alone join the swarm of a node that seeds with
-// a manifest. They verify by the torrent, and serve the content by it when the seed has left.
+// TestPlainTorrentOfNode joins the swarm of a seed with a manifest from nodes with the torrent alone.
+// They verify with the torrent, and serve with it when the seed has left.
 func TestPlainTorrentOfNode(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
@@ -131,7 +131,7 @@ func (c *client) Close(proto.Code, string) {
 	c.ended.Do(func() { go c.attachment.Leave(errors.New("closed")) })
 }
 
-// torrentOnly returns a plain torrent of a content that no node has.
+// torrentOnly returns a plain torrent that no node has.
 func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte) {
 	t.Helper()
 	_, content = peertest.RandomFile(t, size)
@@ -144,8 +144,7 @@ func torrentOnly(t *testing.T, size int) (link *proto.Link, info, content []byte
 	return &proto.Link{InfoHash: sha1.Sum(info), Name: m.Name}, info, content
 }
 
-// TestPlainTorrentOfClient gets a content that a BitTorrent client of one node has: it spreads to
-// all nodes.
+// TestPlainTorrentOfClient gets files from a BitTorrent client of one node. All nodes receive them.
 func TestPlainTorrentOfClient(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
@@ -223,7 +222,7 @@ func TestPlainTorrentResumes(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 	st := got.Status()
 	if st.Traffic.WANIn+10*int64(st.PieceLength) > int64(len(content)) {
-		t.Errorf("%d bytes came after the restart, of %d in all", st.Traffic.WANIn, len(content))
+		t.Errorf("%d bytes received after the restart, of %d in all", st.Traffic.WANIn, len(content))
 	}
 
 	// The next start needs no peer.
@@ -237,7 +236,7 @@ func TestPlainTorrentResumes(t *testing.T) {
 	peertest.Wait(t, got)
 }
 
-// serveInfo has a stranger serve an info dictionary, and returns its addresses.
+// serveInfo serves an info dictionary from a host that is not a node, and returns its addresses.
 func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 	t.Helper()
 	h := peertest.Stranger(t)
@@ -280,7 +279,7 @@ func TestWrongInfoDictionary(t *testing.T) {
 	}
 }
 
-// TestOneTransferByAllNames gets a content by its info-hash and by its manifest: both are one
+// TestOneTransferByAllNames gets files by info-hash and by manifest: both are one
 // transfer, which is found by every name.
 func TestOneTransferByAllNames(t *testing.T) {
 	t.Parallel()
@@ -316,9 +315,9 @@ func TestOneTransferByAllNames(t *testing.T) {
 	}
 }
 
-// TestPlainTorrentOfNobody waits for the info dictionary of a torrent: the status says that
+// TestPlainTorrentWithoutPeers waits for the info dictionary of a torrent: the status says that
 // BitTorrent clients are not asked.
-func TestPlainTorrentOfNobody(t *testing.T) {
+func TestPlainTorrentWithoutPeers(t *testing.T) {
 	t.Parallel()
 	link, info, _ := torrentOnly(t, 1<<20)
 	n := peertest.Start(t, "A", withTorrents)

@@ -35,8 +35,8 @@ func startHosts(t *testing.T, tracker *peertest.Tracker, names ...string) (nodes
 	return nodes
 }
 
-// TestPlanned sends a content along a chain, with a tracker and by peers alone: what a host gets comes from
-// its parent. One host of the plan never comes, so the next steals, and so does a host that the plan lacks.
+// TestPlanned sends a file along a chain, with a tracker and by peers alone: each host receives from
+// its parent. One host of the plan never joins, so the next one steals, as does a host that is missing in the plan.
 func TestPlanned(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(t *testing.T, names ...string) []*peer.Node{
@@ -71,9 +71,9 @@ func TestPlanned(t *testing.T) {
 	}
 }
 
-// TestPlanOutlastsNodes stops the source and a relay, and has the transfer go on after they are back: the plan is
-// kept with it. Then the source seeds with another plan.
-func TestPlanOutlastsNodes(t *testing.T) {
+// TestPlanAfterRestart stops the source and a relay. The transfer continues after they restart, with the plan.
+// Then the source seeds with another plan.
+func TestPlanAfterRestart(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
 	folder, copied := t.TempDir(), filepath.Join(t.TempDir(), "out")
@@ -93,7 +93,7 @@ func TestPlanOutlastsNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Without the source: the relay has the plan for others.
+	// Without the source, the relay serves the plan.
 	b = tracker.Start(t, "B", onHost("b1"), peertest.Data(relay))
 	ts := b.Transfers()
 	if len(ts) != 1 || ts[0].Link().Plan != link.Plan {
@@ -104,7 +104,7 @@ func TestPlanOutlastsNodes(t *testing.T) {
 	gets := peertest.GetAll(t, []*peer.Node{c}, link)
 	peertest.WaitEqual(t, gets, content)
 	peertest.Eventually(t, "the host to say that it followed the plan", func() bool { return gets[0].Status().Plan.Followed == 1 })
-	// Another plan, for a content that is seeded already.
+	// Another plan for the same content.
 	source = tracker.Start(t, "A", onHost("a1"), peertest.Data(folder))
 	again, other := peertest.Seed(t, source, path, peer.SeedOptions{Plan: chainOf("a1", "c1", "b1")})
 	if other.Plan == link.Plan || again.Status().Plan.ID != other.Plan.String() {

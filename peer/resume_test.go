@@ -36,12 +36,12 @@ func TestResume(t *testing.T) {
 	st := get.Status()
 	t.Logf("after the restart: %+v of %d", st.Traffic, len(content))
 	if st.Traffic.WANIn+10*int64(st.PieceLength) > int64(len(content)) {
-		t.Errorf("%d bytes came after the restart, of %d in all", st.Traffic.WANIn, len(content))
+		t.Errorf("%d bytes received after the restart, of %d in all", st.Traffic.WANIn, len(content))
 	}
 }
 
-// TestCodedResume restarts a node halfway in a coded transfer: what is verified is not fetched again,
-// but for blocks that were in memory.
+// TestCodedResume restarts a node during a coded transfer. Verified pieces are not fetched again,
+// except blocks that were in memory.
 func TestCodedResume(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
@@ -66,9 +66,9 @@ func TestCodedResume(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 	st := get.Status()
 	// What is verified of a generation is not fetched again; what was in memory is.
-	lacked := int64(st.Pieces-had) * int64(st.PieceLength)
-	if slack := int64(1 << 20); st.Traffic.WANIn > lacked+slack {
-		t.Errorf("%d bytes came after the restart, and %d were lacking", st.Traffic.WANIn, lacked)
+	missing := int64(st.Pieces-had) * int64(st.PieceLength)
+	if slack := int64(1 << 20); st.Traffic.WANIn > missing+slack {
+		t.Errorf("%d bytes received after the restart, and %d were missing", st.Traffic.WANIn, missing)
 	}
-	t.Logf("%d of %d pieces were there; then %+v", had, st.Pieces, st.Traffic)
+	t.Logf("%d of %d pieces at the restart; then %+v", had, st.Pieces, st.Traffic)
 }

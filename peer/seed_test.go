@@ -23,7 +23,7 @@ func TestChangedSeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same size and the same time: only the hash tells.
+	// The size and the time stay: only the hash differs.
 	content[1<<20] ^= 1
 	fi, err := os.Stat(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestChangedSeed(t *testing.T) {
 	})
 }
 
-// TestSeedCodedErrors seeds with options that exclude each other or do not suit the content.
+// TestSeedCodedErrors seeds with options that are mutually exclusive or do not suit the content.
 func TestSeedCodedErrors(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A", withTorrents)
@@ -66,7 +66,7 @@ func TestSeedCodedErrors(t *testing.T) {
 		}
 	}
 	if len(n.Transfers()) != 0 {
-		t.Error("a refused seed left a transfer")
+		t.Error("a rejected seed left a transfer")
 	}
 	seed, err := n.Seed(context.Background(), path, peer.SeedOptions{Coded: peer.CodedAuto})
 	if err != nil {
@@ -85,8 +85,8 @@ func TestSeedCodedErrors(t *testing.T) {
 	}
 }
 
-// TestSeedDataFolder refuses to seed the node's key.
-func TestSeedDataFolder(t *testing.T) {
+// TestSeedDataDirectory refuses to seed the node's key.
+func TestSeedDataDirectory(t *testing.T) {
 	t.Parallel()
 	above := t.TempDir()
 	data, link := filepath.Join(above, "data"), filepath.Join(t.TempDir(), "link")

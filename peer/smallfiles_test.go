@@ -15,10 +15,10 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// BenchmarkSmallFiles moves 50,000 files of 4 kB in 100 folders from one node to another in
-// the same process, and reports the seconds from the get until the content is whole, and until
-// it is flushed, and the CPU seconds of both nodes. It reports those of rsync in the same place,
-// which does not flush, where rsync is installed, and those of cp.
+// BenchmarkSmallFiles fetches 50,000 files of 4 kB in 100 directories from another node in
+// the same process. It reports the seconds until the copy is complete, and until
+// it is flushed, and the CPU seconds of both nodes, and the same for rsync, if it is installed, and cp,
+// which do not flush.
 func BenchmarkSmallFiles(b *testing.B) {
 	from, to := b.TempDir(), b.TempDir()
 	path := filepath.Join(from, "content")
@@ -29,7 +29,7 @@ func BenchmarkSmallFiles(b *testing.B) {
 		b.Fatal(err)
 	}
 	copied := filepath.Join(to, "copy")
-	var whole, flushed, cpu, rsync, cp float64
+	var complete, flushed, cpu, rsync, cp float64
 	for b.Loop() {
 		rsync += copySeconds(b, copied, "rsync", "-a", "--inplace", path+"/", copied)
 		cp += copySeconds(b, copied, "cp", "-a", path, copied)
@@ -42,7 +42,7 @@ func BenchmarkSmallFiles(b *testing.B) {
 		if err := get.Wait(context.Background()); err != nil {
 			b.Fatal(err)
 		}
-		whole += time.Since(began).Seconds()
+		complete += time.Since(began).Seconds()
 		cpu += cpuSeconds(b) - used
 		if err := get.Flush(context.Background()); err != nil {
 			b.Fatal(err)
@@ -52,7 +52,7 @@ func BenchmarkSmallFiles(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(whole/float64(b.N), "s")
+	b.ReportMetric(complete/float64(b.N), "s")
 	b.ReportMetric(flushed/float64(b.N), "s-flushed")
 	b.ReportMetric(cpu/float64(b.N), "cpu-s")
 	b.ReportMetric(rsync/float64(b.N), "rsync-s")
@@ -60,7 +60,7 @@ func BenchmarkSmallFiles(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// writeSmallFiles writes files of one size to folders below a path.
+// writeSmallFiles writes files of one size to directories below a path.
 func writeSmallFiles(b *testing.B, path string, dirs, files, size int) {
 	b.Helper()
 	random := rand.NewChaCha8([32]byte{1})

@@ -38,8 +38,7 @@ func goesDown(before, now swarm.Totals) string {
 	return less("", reflect.ValueOf(before), reflect.ValueOf(now))
 }
 
-// TestTotalsNeverGoDown has transfers fetched, stopped, resumed and removed while somebody reads the
-// figures of their node again and again.
+// TestTotalsNeverGoDown reads the totals of a node while transfers are fetched, stopped, resumed and removed.
 func TestTotalsNeverGoDown(t *testing.T) {
 	t.Parallel()
 	for name, opt := range map[string]peer.SeedOptions{

@@ -18,7 +18,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// fakeTorrents makes info dictionaries in JSON, of contents that are one file.
+// fakeTorrents makes info dictionaries of single files in JSON.
 type fakeTorrents struct{}
 
 type fakeInfo struct {
@@ -53,7 +53,7 @@ func (fakeTorrents) Manifest(info []byte) (*proto.Manifest, error) {
 	return m, m.Validate()
 }
 
-// torrentOf returns the info dictionary that fakeTorrents makes of a content.
+// torrentOf returns the info dictionary that fakeTorrents makes of a file.
 func torrentOf(m *proto.Manifest, content []byte) []byte {
 	var sums []byte
 	for i := range m.Pieces() {
@@ -104,7 +104,7 @@ func TestTorrentReachesMembers(t *testing.T) {
 	peertest.Eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Torrent(), info) })
 }
 
-// TestOfferedLater offers contents to BitTorrent clients that were seeded or fetched before. They
+// TestOfferedLater offers transfers to BitTorrent clients that were seeded or fetched before. They
 // stay offered when they are seeded again without the option.
 func TestOfferedLater(t *testing.T) {
 	t.Parallel()
@@ -126,7 +126,7 @@ func TestOfferedLater(t *testing.T) {
 		for _, opt := range []peer.SeedOptions{{Torrent: true}, {}} {
 			tr, link := peertest.Seed(t, at.n, at.path, opt)
 			if tr.ID != plain.ID {
-				t.Fatalf("another content: %v", link)
+				t.Fatalf("other content: %v", link)
 			}
 			info := torrentOf(plain.Manifest(), content)
 			hash := link.InfoHash
@@ -137,7 +137,7 @@ func TestOfferedLater(t *testing.T) {
 	}
 }
 
-func TestTorrentRefused(t *testing.T) {
+func TestTorrentRejected(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	empty := filepath.Join(t.TempDir(), "empty")
@@ -167,8 +167,8 @@ func TestTorrentRefused(t *testing.T) {
 	}
 }
 
-// TestTorrentOfAnotherContent gets a link with the info-hash of another content, whose info
-// dictionary a peer serves: the content comes, and the dictionary is refused.
+// TestTorrentOfAnotherContent gets a link with the info-hash of other content, whose info
+// dictionary a peer serves. The content is fetched, and the dictionary rejected.
 func TestTorrentOfAnotherContent(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)

@@ -29,14 +29,14 @@ func (s failing) ReadAt(b []byte, offset int64) (int, error) {
 	return s.Store.ReadAt(b, offset)
 }
 
-// TestUnreadable has the disk of the only source fail for a while. That is not damage: nothing is
-// recorded, both say what they wait for, the log says it once, and the transfer goes on by itself.
+// TestUnreadable fails reads at the only source for a while. No piece is damaged.
+// Both nodes report the reason for waiting, the log has it once, and the transfer continues by itself.
 func TestUnreadable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the source tries a disk that fails again ever later")
 	}
 	t.Parallel()
-	// Few pieces, since each is found out by a request of its own, but of coded ones more than are
+	// Few pieces, since each one takes a request, but more coded pieces than are
 	// encoded from memory.
 	for name, tt := range map[string]struct {
 		size int
@@ -62,7 +62,7 @@ func TestUnreadable(t *testing.T) {
 			peertest.Eventually(t, "word of the disk", func() bool {
 				return strings.Contains(seed.Status().Waiting, "cannot be read at present: read content.bin: input/output error")
 			})
-			peertest.Eventually(t, "word of what is lacking", func() bool {
+			peertest.Eventually(t, "the missing pieces", func() bool {
 				return strings.Contains(get.Status().Waiting, "missing piece")
 			})
 			if st := seed.Status(); st.Damaged > 0 || st.PiecesHave != st.Pieces {
@@ -81,8 +81,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestDamagedCopyIsRepaired changes a byte of a copy that was fetched and is whole. Its node fetches the
-// piece again, and is whole again.
+// TestDamagedCopyIsRepaired changes a byte of a complete fetched copy. Its node fetches the
+// piece again.
 func TestDamagedCopyIsRepaired(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
@@ -105,8 +105,8 @@ func TestDamagedCopyIsRepaired(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 }
 
-// TestDamagedSeedResumes starts a node whose seed has changed since. It serves the rest, says so, and
-// serves all once the file is right again.
+// TestDamagedSeedResumes starts a node whose seed has changed. It reports that, serves the valid pieces, and
+// serves all pieces once the file is restored.
 func TestDamagedSeedResumes(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -151,7 +151,7 @@ func TestVerifyOfFailing(t *testing.T) {
 	}
 }
 
-// TestVerifyOneOf damages a piece of three files without a trace of which one.
+// TestVerifyOneOf damages a piece of three files. The damaged file is not known.
 func TestVerifyOneOf(t *testing.T) {
 	t.Parallel()
 	seed, _ := peertest.Seed(t, peertest.Start(t, "A"), smallTree(t), peer.SeedOptions{})

@@ -70,7 +70,7 @@ func SeedRandom(t testing.TB, n *peer.Node, size int, opt peer.SeedOptions) (
 	return seed, link, content
 }
 
-// Get begins to get a content to path.
+// Get starts a get to path.
 func Get(t testing.TB, n *peer.Node, link *proto.Link, path string) *peer.Transfer {
 	t.Helper()
 	l := *link
@@ -81,7 +81,7 @@ func Get(t testing.TB, n *peer.Node, link *proto.Link, path string) *peer.Transf
 	return get
 }
 
-// GetAll begins to get a content at each of some nodes, to new folders.
+// GetAll starts a get at each node, to a new directory.
 func GetAll(t testing.TB, nodes []*peer.Node, link *proto.Link) (gets []*peer.Transfer) {
 	t.Helper()
 	for _, n := range nodes {
@@ -93,7 +93,7 @@ func GetAll(t testing.TB, nodes []*peer.Node, link *proto.Link) (gets []*peer.Tr
 // waitTimeout bounds every wait of a test.
 const waitTimeout = 3 * time.Minute
 
-// Wait waits until a content is whole.
+// Wait waits until a get completes.
 func Wait(t testing.TB, get *peer.Transfer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
@@ -103,7 +103,7 @@ func Wait(t testing.TB, get *peer.Transfer) {
 	}
 }
 
-// WaitEqual waits until each of some gets is whole, and compares the files.
+// WaitEqual waits until all gets complete, and compares the files.
 func WaitEqual(t testing.TB, gets []*peer.Transfer, content []byte) {
 	t.Helper()
 	for _, g := range gets {
@@ -114,7 +114,7 @@ func WaitEqual(t testing.TB, gets []*peer.Transfer, content []byte) {
 	}
 }
 
-// EqualFile compares a file with a content.
+// EqualFile compares a file with some bytes.
 func EqualFile(t testing.TB, path string, content []byte) {
 	t.Helper()
 	got, err := os.ReadFile(path)

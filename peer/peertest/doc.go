@@ -2,8 +2,7 @@
 // checks what they fetch. It can inject faults. Only tests, and programs that tests run,
 // import it.
 //
-// A test starts clusters of nodes, seeds random bytes at one of them, and has the others
-// get these:
+// A test starts clusters of nodes, seeds random bytes at one of them, and gets these at the other nodes:
 //
 //	nodes := peertest.Clusters(t, 2, 3)
 //	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{})

@@ -16,51 +16,51 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Lossy returns the faults of a node that refuses half of all requests, at random, so that
-// a second request may succeed. It counts the refused ones.
-func Lossy(refused *atomic.Int64) swarm.Faults {
+// Lossy returns the faults of a node that rejects half of all requests, at random, so that
+// a second request may succeed. It counts the rejected ones.
+func Lossy(rejected *atomic.Int64) swarm.Faults {
 	return swarm.Faults{Codec: func(_ *proto.Link, c payload.Codec) payload.Codec {
-		return &lossy{c, refused}
+		return &lossy{c, rejected}
 	}}
 }
 
 // lossy is the codec of one swarm of a lossy node.
 type lossy struct {
 	payload.Codec
-	refused *atomic.Int64
+	rejected *atomic.Int64
 }
 
 // Encode implements [payload.Codec].
 func (l *lossy) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) {
 	if rand.N(2) == 0 {
-		l.refused.Add(1)
+		l.rejected.Add(1)
 		return nil, payload.ErrAbsent
 	}
 	return l.Codec.Encode(to, sp)
 }
 
-// Polluter is a node's fault to send false blocks while it is switched on.
+// Polluter makes a node send forged blocks while On is set.
 type Polluter struct {
 	On   atomic.Bool
-	Sent atomic.Int64 // false blocks
+	Sent atomic.Int64 // forged blocks
 
-	relay  bool     // changes the blocks that others made, and only these
+	relay  bool     // changes only the blocks that other nodes made
 	fresh  bool     // signs each block with a new key
-	sentTo sync.Map // false blocks as *atomic.Int64, by proto.PeerID
+	sentTo sync.Map // forged blocks as *atomic.Int64, by proto.PeerID
 }
 
-// NewPolluter returns a polluter that sends false blocks only, and signs those of coded
-// transfers as its own, so that their signatures are valid.
+// NewPolluter returns a polluter that forges all blocks. It signs coded
+// blocks as its own, so that their signatures are valid.
 func NewPolluter() *Polluter { return new(Polluter) }
 
 // NewTamperer returns a polluter that changes the coded blocks which other nodes made when it
-// passes them on, so that their signatures are invalid.
+// forwards them, so that their signatures are invalid.
 func NewTamperer() *Polluter { return &Polluter{relay: true} }
 
-// NewSybil returns a polluter that signs each false block of a coded transfer with a new key.
+// NewSybil returns a polluter that signs each forged block of a coded transfer with a new key.
 func NewSybil() *Polluter { return &Polluter{fresh: true} }
 
-// SentTo returns how many false blocks were sent to a node.
+// SentTo returns the number of forged blocks that were sent to a node.
 func (p *Polluter) SentTo(id libpeer.ID) int64 {
 	n, ok := p.sentTo.Load(proto.PeerID(id))
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Recorder collects what a node logs.
+// Recorder collects the log of a node.
 type Recorder struct {
 	mu   sync.Mutex
 	text bytes.Buffer

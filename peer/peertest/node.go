@@ -22,7 +22,7 @@ type setup struct {
 	gate   *Gate // or nil
 }
 
-// Data sets the data folder, for a node that is started again. The default is a new one.
+// Data sets the data directory, for a node that is started again. The default is a new one.
 func Data(dir string) Option { return func(s *setup) { s.cfg.Data = dir } }
 
 // Log sets the log. The default logs warnings to standard error, and with -v everything.
@@ -64,7 +64,7 @@ func Start(t testing.TB, cluster string, opts ...Option) *peer.Node {
 }
 
 // Clusters starts a number of nodes in each of some clusters, A, B and so on. They find each
-// other by a tracker of their own. The nodes of A are first.
+// other by a common tracker. The nodes of A are first.
 func Clusters(t testing.TB, clusters, members int, opts ...Option) []*peer.Node {
 	t.Helper()
 	tracker := NewTracker()
@@ -92,7 +92,7 @@ func start(t testing.TB, index int, cluster string, opts []Option) *peer.Node {
 	for _, o := range opts {
 		o(s)
 	}
-	_ = os.Chmod(s.cfg.Data, 0o700) // the umask of who runs the test may let others write to it
+	_ = os.Chmod(s.cfg.Data, 0o700) // the umask of the test may let other users write to it
 	n, err := peer.Start(s.cfg, peer.WithFaults(s.faults))
 	if err != nil {
 		t.Fatal(err)

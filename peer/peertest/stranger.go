@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/peer/transport"
 )
 
-// Stranger starts a libp2p host that is no node: a test speaks the protocol for it.
+// Stranger starts a libp2p host that is not a node: the test speaks the protocol for it.
 func Stranger(t testing.TB) host.Host {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
@@ -28,7 +28,7 @@ func Stranger(t testing.TB) host.Host {
 	return h
 }
 
-// AddrInfo returns where a node is dialled.
+// AddrInfo returns the addresses of a node.
 func AddrInfo(n *peer.Node) libpeer.AddrInfo {
 	return libpeer.AddrInfo{ID: n.Host().ID(), Addrs: n.Host().Addrs()}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Tracker is a tracker in memory. It tells every node of all others.
+// Tracker is a tracker in memory. It sends every node all other members.
 type Tracker struct {
 	mu      sync.Mutex
 	members map[string]map[proto.PeerID]proto.Member // by swarm
@@ -25,7 +25,7 @@ func NewTracker() *Tracker {
 	return &Tracker{members: map[string]map[proto.PeerID]proto.Member{}, names: map[proto.PeerID]string{}}
 }
 
-// TrackerAddr is the address of every [Tracker], as links show it. It is never dialled.
+// TrackerAddr is the address of every [Tracker], as links show it. It is never dialed.
 const TrackerAddr = "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx"
 
 // Start starts a node that uses the tracker.

@@ -16,15 +16,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// lyingTracker tells a node of itself, of members that do not exist, and of real ones at false
-// addresses and in false clusters.
-type lyingTracker struct {
+// falseTracker sends a node its own address, members that do not exist, and existing ones with wrong
+// addresses and clusters.
+type falseTracker struct {
 	self           proto.PeerID
 	real, invented []proto.PeerID
 }
 
 // Announce implements [peer.Finder].
-func (l *lyingTracker) Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error) {
+func (l *falseTracker) Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error) {
 	h := &proto.AnnounceReply{Interval: 1}
 	dead := ma.StringCast("/ip4/127.0.0.1/tcp/9").Bytes()
 	add := func(id proto.PeerID, cluster string, addrs ...[]byte) {
@@ -41,13 +41,13 @@ func (l *lyingTracker) Announce(context.Context, *proto.Announce) (*proto.Announ
 }
 
 // Close implements [peer.Finder].
-func (l *lyingTracker) Close() error { return nil }
+func (l *falseTracker) Close() error { return nil }
 
-// TestLyingTracker has nodes that know each other's true addresses from the link alone. What the
-// tracker says must not keep them from it, nor make them fetch again.
-func TestLyingTracker(t *testing.T) {
+// TestWrongTrackerReplies fetches with true addresses from the link alone. The replies of the
+// tracker neither prevent it nor cause duplicates.
+func TestWrongTrackerReplies(t *testing.T) {
 	t.Parallel()
-	lies := &lyingTracker{}
+	lies := &falseTracker{}
 	for range 100 {
 		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 		if err != nil {
@@ -61,7 +61,7 @@ func TestLyingTracker(t *testing.T) {
 	}
 	lie := peertest.Configure(func(cfg *peer.Config) {
 		cfg.Finder = func(h host.Host, _ []ma.Multiaddr) peer.Finder {
-			return &lyingTracker{proto.PeerID(h.ID()), lies.real, lies.invented}
+			return &falseTracker{proto.PeerID(h.ID()), lies.real, lies.invented}
 		}
 		cfg.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
 	})
@@ -78,7 +78,7 @@ func TestLyingTracker(t *testing.T) {
 	gets := peertest.GetAll(t, members, link)
 	for _, get := range gets {
 		// What each fetches before it has found the other, both fetch.
-		peertest.Eventually(t, "both others", func() bool { return get.Status().Connected == 2 })
+		peertest.Eventually(t, "both other nodes", func() bool { return get.Status().Connected == 2 })
 	}
 	gate.Open()
 	peertest.WaitEqual(t, gets, content)

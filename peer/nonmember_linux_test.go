@@ -25,18 +25,18 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// strangerVar makes this binary the node that TestStrangersMemory floods.
-const strangerVar = "MOB_PEER_CHILD"
+// childVar makes this binary the node that TestNonMemberMemory floods.
+const childVar = "MOB_PEER_CHILD"
 
-// TestStrangersMemoryChild seeds a content, prints its link, and serves it until its input ends.
-func TestStrangersMemoryChild(t *testing.T) {
-	if os.Getenv(strangerVar) == "" {
-		t.Skip("runs as the child of TestStrangersMemory only")
+// TestNonMemberMemoryChild seeds a file, prints its link, and serves it until its input ends.
+func TestNonMemberMemoryChild(t *testing.T) {
+	if os.Getenv(childVar) == "" {
+		t.Skip("runs as the child of TestNonMemberMemory only")
 	}
 	n := peertest.Start(t, "A")
 	path, _ := peertest.RandomFile(t, floodedSize)
 	opt := peer.SeedOptions{}
-	if os.Getenv(strangerVar) == manyPieces {
+	if os.Getenv(childVar) == manyPieces {
 		if err := os.Truncate(path, sparseSize); err != nil {
 			t.Fatal(err)
 		}
@@ -50,14 +50,14 @@ func TestStrangersMemoryChild(t *testing.T) {
 
 const (
 	floodedSize = 16 << 20
-	// strangers is how many identities flood the node, each over one connection, and
-	// floods how many streams each of them opens.
-	strangers, floods = 20, 250
+	// nonMembers is the number of identities that flood the node, each over one connection, and
+	// floods the number of streams of each.
+	nonMembers, floods = 20, 250
 )
 
-// Strangers open thousands of streams, and on each send the largest frame but for its last
-// byte. The node's memory grows by a small part of that, and it serves a member meanwhile.
-func TestStrangersMemory(t *testing.T) {
+// Non-members open thousands of streams, and on each send the largest frame except its last
+// byte. The node's memory grows by a small part of that, and it serves a member.
+func TestNonMemberMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a node for seconds")
 	}
@@ -76,7 +76,7 @@ func TestStrangersMemory(t *testing.T) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	for range strangers {
+	for range nonMembers {
 		h := peertest.Stranger(t)
 		wg.Go(func() { flood(ctx, h, link.Peers) })
 	}
@@ -91,9 +91,9 @@ func TestStrangersMemory(t *testing.T) {
 	fetch("during")
 	most = max(most, rss(t, child)-before)
 	t.Logf("resident memory grew by %d MiB", most>>20)
-	announced := strangers * floods / 2 * (proto.MaxFrame + proto.MaxOpening)
+	announced := nonMembers * floods / 2 * (proto.MaxFrame + proto.MaxOpening)
 	if limit := announced / 16; most > limit {
-		t.Errorf("strangers that announce %d MiB cost the node %d MiB, want at most %d", announced>>20, most>>20, limit>>20)
+		t.Errorf("non-members that announce %d MiB cost the node %d MiB, want at most %d", announced>>20, most>>20, limit>>20)
 	}
 }
 
@@ -111,7 +111,7 @@ func flood(ctx context.Context, h libhost.Host, addrs []ma.Multiaddr) {
 		if err != nil {
 			return
 		}
-		size := []int{proto.MaxFrame, proto.MaxOpening}[i%2] // the second is what a stranger may send
+		size := []int{proto.MaxFrame, proto.MaxOpening}[i%2] // non-members may send the second
 		frame := make([]byte, 4+size-1)
 		binary.BigEndian.PutUint32(frame, uint32(size))
 		frame[4] = byte(proto.TypeOf(&proto.Hello{}))
@@ -128,8 +128,8 @@ func flood(ctx context.Context, h libhost.Host, addrs []ma.Multiaddr) {
 // startFlooded starts a node in a separate process, which seeds content: manyPieces for many pieces.
 func startFlooded(t *testing.T, content string) (link *proto.Link, pid int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^TestStrangersMemoryChild$", "-test.v")
-	cmd.Env = append(os.Environ(), strangerVar+"="+content)
+	cmd := exec.Command(os.Args[0], "-test.run=^TestNonMemberMemoryChild$", "-test.v")
+	cmd.Env = append(os.Environ(), childVar+"="+content)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
