@@ -122,6 +122,17 @@ func (a faultDirectory) LstatAll(names []string) []fs.FileInfo {
 	return infos
 }
 
+// Born implements [vfs.Root].
+func (a faultDirectory) Born(name string) int64 {
+	a.f.mu.Lock()
+	defer a.f.mu.Unlock()
+	n, err := a.f.walk(a.dir, name)
+	if err != nil {
+		return 0
+	}
+	return n.born
+}
+
 // Readlink implements [vfs.Root].
 func (a faultDirectory) Readlink(name string) (target string, err error) {
 	err = a.do("readlink", name, func() error {

@@ -133,6 +133,7 @@ type faultNode struct {
 	links          uint64
 	mode           fs.FileMode
 	mtime, changed int64
+	born           int64
 	data           []byte
 	names          map[string]*faultNode // of a directory, by folded names
 	shown          map[string]string
@@ -166,6 +167,7 @@ func (f *faultFS) newNode(mode fs.FileMode) *faultNode {
 		n.names, n.shown = map[string]*faultNode{}, map[string]string{}
 	}
 	f.touch(n)
+	n.born = n.changed
 	return n
 }
 

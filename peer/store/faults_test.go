@@ -16,6 +16,8 @@ import (
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
 )
 
 // fault is one that strikes at one call, and what follows.
@@ -419,4 +421,41 @@ func TestForgetBeforeWrites(t *testing.T) {
 	p.ok(p.put(1))
 	p.ok(p.open.Finish())
 	p.ok(p.end())
+}
+
+// TestInodeReused deletes a file and a directory that were fetched, and creates a file and a directory with their names and
+// inode numbers. The file is not written to, and neither is removed.
+func TestInodeReused(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.start())
+	p.ok(p.put(999))
+	p.ok(p.open.Finish())
+	p.ok(p.end())
+	inode := func(name string) uint64 {
+		info, err := p.fs.Lstat(faultRoot + "/" + name)
+		p.ok(err)
+		return vfs.StatOf(info).Inode
+	}
+	file, dir := inode("c"), inode("a")
+	p.ok(p.fs.Remove(faultRoot + "/c"))
+	p.ok(faultDirectory{p.fs, p.fs.root}.Chmod("home/content/a", 0o755))
+	p.ok(p.fs.Remove(faultRoot + "/a/x"))
+	p.ok(p.fs.Remove(faultRoot + "/a"))
+	mine := bytes.Repeat([]byte{1}, 2*proto.MinPieceLength)
+	p.fs.inode = file - 1
+	p.writeFile(faultRoot+"/c", mine, 0o644)
+	p.fs.inode = dir - 1
+	p.ok(p.fs.Mkdir(faultRoot+"/a", 0o755))
+	p.fs.inode = 1000
+	p.ok(p.start())
+	var exists *store.ExistsError
+	if err := p.put(999); !errors.As(err, &exists) {
+		t.Errorf("the pieces were written: %v", err)
+	}
+	p.ok(p.end())
+	left, err := store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest)
+	p.ok(err)
+	if len(left) != 2 || inode("a") != dir || !bytes.Equal(p.readFile(faultRoot+"/c"), mine) {
+		t.Errorf("left %v", left)
+	}
 }

@@ -281,7 +281,9 @@ func (d opening) compareFile(file int, info fs.FileInfo) (journal.File, error) {
 	}
 	// It was changed or replaced since it was stamped, or since all of it was verified.
 	rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.layout.every(d.m, file, d.journal.Verified))
-	rec.Foreign = !seed && !rec.Owns(vfs.StatOf(info).Inode)
+	if !seed && !d.tree.owns(d.tree.fileName(file), rec, info) {
+		rec.Foreign, rec.Born = true, 0
+	}
 	rec.Stamp = stampOf(info)
 	// A flush may have failed before the restart.
 	d.tree.dropCache(file)
@@ -304,7 +306,7 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	default:
 		return f
 	}
-	f.Stamp = journal.Stamp{Inode: s.Inode}
+	f.Stamp, f.Born = journal.Stamp{Inode: s.Inode}, 0
 	return f
 }
 

@@ -253,7 +253,7 @@ func (d publisher) setFile(file int, e *proto.Entry, rec fileRecord) error {
 	}
 	changed := func(reason string) error { return &ChangedError{Path: t.fullPath(name), Reason: reason} }
 	written := rec.state == fileOpen || rec.state == fileFull
-	own := info != nil && rec.Owns(vfs.StatOf(info).Inode)
+	own := info != nil && t.owns(name, rec.File, info)
 	switch {
 	case info == nil && !written: // removed since its pieces were stored: they are fetched again
 		d.mu.Lock()
@@ -374,7 +374,7 @@ func (d publisher) createLink(entry int) error {
 		if old, err := t.root.Readlink(name); isLink && err == nil && old == target {
 			return nil
 		}
-		if !isLink || !d.entry(entry).Owns(vfs.StatOf(info).Inode) {
+		if !isLink || !t.owns(name, d.entry(entry), info) {
 			return writer{d.Disk}.existsError(name)
 		}
 		if err := t.root.Remove(name); err != nil {

@@ -214,7 +214,7 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 		return leftChanged, nil
 	}
 	f, s := r.journal.File(entry), stampOf(info)
-	if !f.Made || f.Inode != s.Inode {
+	if !f.Made || !r.tree.owns(r.tree.name(entry), f, info) {
 		return leftFound, nil
 	}
 	if e.Kind == proto.File && (f.Changed != 0 && f.Stamp != s || !r.tree.looksOurs(e, info)) {
@@ -229,7 +229,7 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 	switch {
 	case !f.Made:
 		return leftFound
-	case !f.Owns(s.Inode), f.Changed != 0 && f.Stamp != s,
+	case !r.tree.owns(r.tree.fileName(file), f, info), f.Changed != 0 && f.Stamp != s,
 		f.Touched && !r.tree.layout.every(r.m, file, r.journal.Verified):
 		return leftChanged
 	}
@@ -243,7 +243,11 @@ func (r *remover) made(entry int, info fs.FileInfo) bool {
 	if f.Inode == 0 {
 		return r.journal.File(len(r.m.Entries)).Inode == 0
 	}
-	return f.Made && f.Inode == vfs.StatOf(info).Inode
+	name := "."
+	if entry < len(r.m.Entries) {
+		name = r.tree.name(entry)
+	}
+	return f.Made && r.tree.owns(name, f, info)
 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.

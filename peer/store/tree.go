@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -200,6 +201,18 @@ func (t *tree) regular(file int, info fs.FileInfo, err error) (fs.FileInfo, erro
 		return nil, nil
 	}
 	return nil, t.unreadable(file, err)
+}
+
+// owns reports whether a transfer may write to what has a name, of which info is.
+func (t *tree) owns(name string, f journal.File, info fs.FileInfo) bool {
+	if !f.Owns(vfs.StatOf(info).Inode) {
+		return false
+	}
+	born := f.Born
+	if born != 0 {
+		born = t.root.Born(name)
+	}
+	return born == 0 || born == f.Born
 }
 
 // lstat describes what has a name.

@@ -142,6 +142,10 @@ func (d writer) start(file int) (busy chan struct{}) {
 // prepared records which file on disk a file of the content is, and
 // drops the pieces of a file that no longer exists.
 func (d writer) prepared(file int, f writable) error {
+	var born int64
+	if f.created {
+		born = d.tree.root.Born(d.tree.fileName(file))
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -157,8 +161,9 @@ func (d writer) prepared(file int, f writable) error {
 	saved := d.journal.File(d.tree.entry(file))
 	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && rec.Touched}
 	is.Inode = vfs.StatOf(f.info).Inode
-	if saved.Inode == is.Inode {
-		is.Changed = saved.Changed
+	is.Born = born
+	if saved.Inode == is.Inode && !f.created {
+		is.Changed, is.Born = saved.Changed, saved.Born
 	}
 	d.files.update(file, func(r *fileRecord) {
 		// If another program changed it since the store was opened, this cannot be told from what the store writes.
@@ -240,14 +245,14 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	} else if err != nil {
 		return w, err
 	}
-	s := vfs.StatOf(w.was)
-	if rec.Owns(s.Inode) && s.Links <= 1 {
+	owns := t.owns(name, rec, w.was)
+	if owns && vfs.StatOf(w.was).Links <= 1 {
 		return w, err
 	}
 	if w.File != nil {
 		t.closeFile(w.File)
 	}
-	if !rec.Owns(s.Inode) {
+	if !owns {
 		return w, d.existsError(name)
 	}
 	copied, err := d.separate(entry)
@@ -292,6 +297,7 @@ func (d writer) separate(entry int) (inode uint64, err error) {
 // recordInode records that an entry is the file with a name.
 func (d writer) recordInode(entry int, name string) (uint64, error) {
 	info, err := d.tree.root.Lstat(name)
+	born := d.tree.root.Born(name)
 	if err != nil {
 		return 0, err
 	}
@@ -301,7 +307,7 @@ func (d writer) recordInode(entry int, name string) (uint64, error) {
 		return 0, os.ErrClosed
 	}
 	f := d.journal.File(entry)
-	f.Stamp = journal.Stamp{Inode: vfs.StatOf(info).Inode}
+	f.Stamp, f.Born = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born
 	if file := d.tree.layout.file(entry); file >= 0 {
 		d.files.update(file, func(r *fileRecord) { r.File = f })
 	}
@@ -436,10 +442,11 @@ func (d writer) mkdir(name string, entry int) error {
 
 // madeEntry records that the store created what info describes.
 func (d writer) madeEntry(entry int, info fs.FileInfo) error {
+	born := d.tree.root.Born(d.tree.name(entry))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	was := d.journal.File(entry)
-	is := journal.File{Made: was.Made || was.Inode == 0}
+	is := journal.File{Made: was.Made || was.Inode == 0, Born: born}
 	is.Inode = vfs.StatOf(info).Inode
 	return d.journal.SetFile(entry, is)
 }
@@ -453,8 +460,7 @@ func (d writer) makeWritable(entry int, rec journal.File) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	s := vfs.StatOf(info)
-	if !rec.Owns(s.Inode) || s.Links > 1 || t.root.Chmod(name, info.Mode().Perm()|transferFileMode) != nil {
+	if !t.owns(name, rec, info) || vfs.StatOf(info).Links > 1 || t.root.Chmod(name, info.Mode().Perm()|transferFileMode) != nil {
 		return
 	}
 	if file := t.layout.file(entry); file >= 0 {

@@ -29,7 +29,8 @@
 //	11 file   index: an entry, a: the time of its last change, b: its inode number; flags: 1 if the
 //	          transfer created it, 2 if it was changed since it was stamped, 4 if another program
 //	          put it there, 8 if it was published, 16 if its verified pieces have to be hashed
-//	          again, 32 if all pieces have, of a file that is older than the transfer
+//	          again, 32 if all pieces have, of a file that is older than the transfer, 64 if a is the time
+//	          when the file was created. That holds for later records with the same inode number
 //
 // The time and the inode number are the stamp of a file: the records of its pieces hold
 // for the file with that stamp. Once it has another, they have to be hashed again. The time is

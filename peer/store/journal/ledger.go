@@ -92,7 +92,11 @@ func (l *ledger) apply(r record) {
 		}
 		l.mark = max(l.mark, uint32(r.a))
 	case recordFile:
-		l.files[r.index] = r.file()
+		f, was := r.file(), l.files[r.index]
+		if f.Born == 0 && f.Inode == was.Inode && !f.Foreign {
+			f.Born = was.Born
+		}
+		l.files[r.index] = f
 		if r.flags&(flagUnverified|flagFound) != 0 {
 			l.unverifyFile(int32(r.index), r.flags&flagFound != 0)
 		}

@@ -33,6 +33,7 @@ const (
 	flagFinal
 	flagUnverified // the verified pieces of the file are unverified from then on
 	flagFound      // so are all its pieces, which no crash can have lost
+	flagBorn       // a is the time when the file was created, and it has no time of its last change
 )
 
 // BootID identifies one boot of a machine. Zero is unknown.
@@ -50,6 +51,8 @@ type Stamp struct {
 // File is the record of an entry that exists: a file, a directory or a symbolic link.
 type File struct {
 	Stamp
+	// Born is the time of its creation, 0 if that is not known. Another file may get its inode number later.
+	Born int64
 	// Made is set if the transfer created it, or the file that it replaced by a copy. Otherwise it is older than the transfer.
 	Made bool
 	// Touched is set if it had another stamp than recorded when the store was opened.
@@ -90,15 +93,23 @@ func bootRecord(id BootID) record {
 }
 
 func fileRecord(index int, f File, flags uint8) record {
-	return record{kind: recordFile, flags: f.flags() | flags, index: uint32(index), a: uint64(f.Changed), b: f.Inode}
+	r := record{kind: recordFile, flags: f.flags() | flags, index: uint32(index), a: uint64(f.Changed), b: f.Inode}
+	if f.Changed == 0 && f.Born != 0 {
+		r.flags, r.a = r.flags|flagBorn, uint64(f.Born)
+	}
+	return r
 }
 
 func (r record) file() File {
-	return File{
+	f := File{
 		Stamp: Stamp{Changed: int64(r.a), Inode: r.b},
 		Made:  r.flags&flagMade != 0, Touched: r.flags&flagTouched != 0,
 		Foreign: r.flags&flagForeign != 0, Final: r.flags&flagFinal != 0,
 	}
+	if r.flags&flagBorn != 0 {
+		f.Born, f.Changed = f.Changed, 0
+	}
+	return f
 }
 
 func (r record) boot() (id BootID) {

@@ -298,6 +298,16 @@ func (r *asRoot) LstatAll(names []string) []fs.FileInfo {
 	})
 }
 
+// Born implements [Root].
+func (r *asRoot) Born(name string) int64 {
+	fd, err := r.pin(filepath.Dir(name), 0)
+	if err != nil {
+		return 0
+	}
+	defer unix.Close(fd)
+	return born(fd, filepath.Base(name))
+}
+
 // Readlink implements [Root].
 func (r *asRoot) Readlink(name string) (target string, err error) {
 	err = r.at(name, 0, func(at string) (err error) {

@@ -23,6 +23,23 @@ func (f osFile) SyncFS() (bool, error) {
 	}
 }
 
+// Born implements [Root].
+func (r osRoot) Born(name string) (t int64) {
+	if conn, err := r.dir.SyscallConn(); err == nil {
+		_ = conn.Control(func(dir uintptr) { t = born(int(dir), name) }) // 0 if r is closed
+	}
+	return t
+}
+
+func born(dir int, name string) int64 {
+	var st unix.Statx_t
+	err := unix.Statx(dir, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)
+	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
+}
+
 // SetModTime implements [File].
 func (f osFile) SetModTime(t time.Time) (bool, error) {
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}

@@ -14,6 +14,9 @@ func (osRoot) openBeneath(string, int, fs.FileMode) (*os.File, bool, error) { re
 // SyncFS implements [File].
 func (osFile) SyncFS() (bool, error) { return false, nil }
 
+// Born implements [Root].
+func (osRoot) Born(string) int64 { return 0 }
+
 // SetModTime implements [File].
 func (osFile) SetModTime(time.Time) (bool, error) { return false, nil }
 

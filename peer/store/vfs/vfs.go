@@ -36,6 +36,9 @@ type Root interface {
 	// LstatAll is Lstat for several names, with nil where that fails. It looks for a
 	// directory once for all neighbors in it.
 	LstatAll(names []string) []fs.FileInfo
+	// Born returns the time when a file was created, in Unix nanoseconds, or 0 if it is not known. A later file with its
+	// inode number has another.
+	Born(name string) int64
 	Readlink(name string) (string, error)
 	Mkdir(name string, perm fs.FileMode) error
 	Chmod(name string, mode fs.FileMode) error
