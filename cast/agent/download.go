@@ -10,12 +10,11 @@ import (
 
 // download is the [job] for a file or a directory.
 type download struct {
-	place
+	*place
 	node     *peer.Node
 	link     *proto.Link
 	manifest []byte // nil if peers have to be asked for it
 	transfer atomic.Pointer[peer.Transfer]
-	complete atomic.Bool
 }
 
 func newDownload(n *peer.Node, s *Start) (job, error) {
@@ -31,18 +30,15 @@ func newDownload(n *peer.Node, s *Start) (job, error) {
 // run implements [job].
 func (d *download) run(ctx context.Context) error {
 	t, err := d.node.Get(d.link, d.dest, peer.GetOptions{Reuse: d.force, Manifest: d.manifest})
-	if err != nil {
-		return d.explain(err)
+	if err == nil {
+		d.transfer.Store(t)
+		d.created.Store(true)
+		err = t.Wait(ctx)
 	}
-	d.transfer.Store(t)
-	if err := t.Wait(ctx); err != nil {
-		return d.explain(err)
+	if err == nil {
+		err = t.Flush(ctx)
 	}
-	if err := t.Flush(ctx); err != nil {
-		return d.explain(err)
-	}
-	d.complete.Store(true)
-	return nil
+	return d.outcome(err)
 }
 
 // progress implements [job].
@@ -56,20 +52,15 @@ func (d *download) progress() (p Progress) {
 		if st.Phase != peer.Checking {
 			p.Bytes = st.Have
 		}
-		p.Overwriting = d.existed && !d.complete.Load()
 	}
+	p.Overwriting = d.overwriting()
 	return p
 }
 
-// close implements [job]. It leaves existing files, of which parts may be overwritten.
+// close implements [job].
 func (d *download) close() error {
-	if d.complete.Load() {
-		return nil
-	}
-	var err error
-	if t := d.transfer.Load(); t != nil && !d.existed {
-		_, err = d.node.Remove(t, true)
-	}
-	removeEmpty(d.dest, d.parent)
-	return err
+	return d.discard(func() error {
+		_, err := d.node.Remove(d.transfer.Load(), true)
+		return err
+	})
 }

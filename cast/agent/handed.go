@@ -3,10 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
@@ -14,12 +12,10 @@ import (
 
 // handed is the [job] for a short content in the Start message, without a node.
 type handed struct {
-	place
+	*place
 	dir      string // of the store
 	manifest *proto.Manifest
 	content  []byte
-	created  atomic.Bool
-	complete atomic.Bool
 }
 
 // newHanded returns nil if the message does not contain the content.
@@ -42,32 +38,20 @@ func newHanded(s *Start, dir string) (job, error) {
 
 // run implements [job].
 func (h *handed) run(ctx context.Context) error {
-	st, err := h.create()
-	if err == nil {
-		err = errors.Join(h.fill(ctx, st), st.Close())
-	}
+	err := os.MkdirAll(filepath.Dir(h.dest), 0o777)
 	if err != nil {
-		return h.explain(err)
-	}
-	h.complete.Store(true)
-	return nil
-}
-
-// create creates the store and the directories above the destination.
-func (h *handed) create() (*store.Disk, error) {
-	dir := filepath.Dir(h.dest)
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return nil, err
-		}
+		return h.outcome(err)
 	}
 	open := store.Create
 	if h.force {
 		open = store.Adopt
 	}
 	st, err := open(h.dir, h.dest, h.manifest, store.NewFiles(0))
-	h.created.Store(err == nil)
-	return st, err
+	if err == nil {
+		h.created.Store(true)
+		err = errors.Join(h.fill(ctx, st), st.Close())
+	}
+	return h.outcome(err)
 }
 
 // fill writes the missing pieces, and blocks until they are on the disk.
@@ -108,19 +92,14 @@ func (h *handed) progress() (p Progress) {
 	if h.complete.Load() {
 		p.Bytes = h.manifest.Length()
 	}
-	p.Overwriting = h.existed && h.created.Load() && !h.complete.Load()
+	p.Overwriting = h.overwriting()
 	return p
 }
 
 // close implements [job].
 func (h *handed) close() error {
-	if h.complete.Load() {
-		return nil
-	}
-	var err error
-	if h.created.Load() && !h.existed {
-		_, err = store.Remove(h.dir, h.dest, h.manifest)
-	}
-	removeEmpty(h.dest, h.parent)
-	return err
+	return h.discard(func() error {
+		_, err := store.Remove(h.dir, h.dest, h.manifest)
+		return err
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/dustin/go-humanize"
@@ -22,12 +23,14 @@ type place struct {
 	dir     bool   // the content is a directory
 	existed bool   // dest existed before
 	parent  string // the topmost missing directory above dest, or empty
+
+	created, complete atomic.Bool // the transfer
 }
 
-func newPlace(s *Start, name string) (p place, err error) {
-	p.force, p.dir = s.Force, s.Dir
+func newPlace(s *Start, name string) (p *place, err error) {
+	p = &place{force: s.Force, dir: s.Dir}
 	if p.dest, err = destination(s.Dest, name, s.Dir); err != nil {
-		return p, err
+		return nil, err
 	}
 	_, err = os.Lstat(p.dest)
 	p.existed = err == nil
@@ -70,6 +73,27 @@ func removeEmpty(path, top string) {
 			return
 		}
 	}
+}
+
+// outcome records that the transfer is complete, or returns the error with a hint.
+func (p *place) outcome(err error) error {
+	p.complete.Store(err == nil)
+	return p.explain(err)
+}
+
+// overwriting reports whether existing files may be partly overwritten.
+func (p *place) overwriting() bool { return p.existed && p.created.Load() && !p.complete.Load() }
+
+// discard removes an incomplete transfer. It leaves existing files, of which parts may be overwritten.
+func (p *place) discard(remove func() error) (err error) {
+	if p.complete.Load() {
+		return nil
+	}
+	if p.created.Load() && !p.existed {
+		err = remove()
+	}
+	removeEmpty(p.dest, p.parent)
+	return err
 }
 
 // explain returns an error with a hint for casts.
