@@ -24,34 +24,34 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-const castHelp = `Copies a file, a directory or a stream (-, standard input) to many hosts, on which nothing is
-installed: no daemon, no tracker, no mob. Each byte enters each cluster once, the hosts
-send it to each other, and the transfer completes on the remaining hosts if some fail.
+const castHelp = `Copies a file, a directory or standard input (-) to many hosts. Nothing needs to be
+installed on them. Each byte enters each cluster once, and the hosts send it to each
+other. If some hosts fail, the remaining ones still get the content.
 
-It logs in to each host with ssh, which must not ask for a password, and copies the
-program there: once into each cluster, and from that host to the other hosts, checked by
-hash. At the end it removes the program again, unless --keep is given. A host that has the same build
-of mob already, at the same path, on $PATH or from --keep, needs no copy.
+The command logs in to each host with ssh, which must not ask for a password, and copies
+the program there: once into each cluster, and from host to host, verified by hash. At
+the end it removes the program, unless --keep is given. A host with the same build of mob
+at the same path, on $PATH or from --keep needs no copy.
 
-HOSTSET is a set as ClusterShell writes it: n[1-20,30],gw with padding (n[001-064]),
-steps (n[0-62/2]), several brackets, and, from left to right, "," for these too, "!" for
-not these, "&" for only these, "^" for those in one of both. Quote it for the shell. It
-may also be @FILE or - (standard input) with lines "HOSTSET [CLUSTER]" and # comments, or
-slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are of one cluster: name
-the clusters if there are several, so that each byte enters each of them once. If this
-machine is in one of them, say which with --cluster: else all of it enters that one, too.
-CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
+HOSTSET has the syntax of ClusterShell: n[1-20,30],gw with padding (n[001-064]), steps
+(n[0-62/2]), several brackets, and from left to right the operators "," (union), "!"
+(difference), "&" (intersection) and "^" (symmetric difference). Quote it for the shell.
+It may also be @FILE or - (standard input) with lines "HOSTSET [CLUSTER]" and # comments,
+or slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are in one cluster: name
+the clusters if there are several. If this machine is in one of them, name that with
+--cluster. CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
 
-DEST is a path on each host, in the home directory unless it is absolute. With a slash at its
-end SRC goes into it, and so does a file if DEST is a directory. A directory is DEST itself
-without the slash, so that the same command means the same place again. DEST is SRC's name
-by default. Existing files are replaced or completed with --force only. With --exec
-a command on each host gets the content on its standard input, while it flows; if the
-transfer fails, the command is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent sign.
-CMD also has $MOB_HOST and $MOB_CLUSTER; what it prints is shown with its host.
+DEST is a path on each host, relative to the home directory, by default the name of SRC.
+With a slash at its end SRC is put into it, and so is a file if DEST is a directory. A
+directory without the slash is DEST itself. Existing files are replaced or completed with
+--force only. With --exec a command on each host gets the content on its standard input
+while it arrives; if the transfer fails, the command is killed. In DEST and CMD, %h is
+the host, %c its cluster and %% a percent sign. CMD also has $MOB_HOST and $MOB_CLUSTER;
+its output is shown with the name of its host.
 
-Exit status: 0 if all hosts have the content, or as many as --min requires; 1 if fewer have
-it; 2 usage error, before any host was contacted; 130 interrupted, with everything removed.`
+Exit status: 0 if all hosts have the content, or as many as --min requires; 1 if fewer
+have it; 2 usage error, before any host was contacted; 130 interrupted, with everything
+removed.`
 
 const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   mob cast data/ --hosts 'lyon=l[001-040]' --hosts 'tokyo=t[001-040]' -o /data --bad failed

@@ -65,13 +65,8 @@ func newReport(res *cast.Result, cfg cast.Config) *report {
 		got += h.Bytes
 		r.FromWAN += h.WAN
 		r.FromLAN += h.LAN
-		switch h.Phase {
-		case cast.Done:
-			r.Done++
-		case cast.Failed:
-			r.Failed++
-		}
 	}
+	r.Done, r.Failed = len(r.all.in(cast.Done)), len(r.all.in(cast.Failed))
 	r.Rate = term.Average(got, res.Took)
 	return r
 }
@@ -135,8 +130,9 @@ func (r *report) printClusters(t term.TextWriter) {
 			term.Bytes(c.fromWAN), r.copies(c.fromWAN), term.Bytes(c.fromLAN))
 		for _, rack := range racks {
 			if proto.ClusterGroup(rack.name, 1) == c.name && proto.ClusterParts(rack.name) > 1 {
+				outside := rack.fromWAN + rack.fromLAN - rack.fromRack
 				t.Line("    %-14s %d of %s, %s from other clusters%s, %s from within", rack.name, rack.done, term.Plural(rack.hosts, "host"),
-					term.Bytes(rack.fromOutside), r.copies(rack.fromOutside), term.Bytes(rack.fromRack))
+					term.Bytes(outside), r.copies(outside), term.Bytes(rack.fromRack))
 			}
 		}
 	}
@@ -152,9 +148,9 @@ func (r *report) copies(bytes int64) string {
 
 // clusterSum adds up the hosts of a cluster or site.
 type clusterSum struct {
-	name                                    string
-	hosts, done                             int
-	fromWAN, fromLAN, fromRack, fromOutside int64
+	name                       string
+	hosts, done                int
+	fromWAN, fromLAN, fromRack int64
 }
 
 // sums adds up hosts by the first parts of the names of their clusters.
@@ -174,7 +170,6 @@ func (r *report) sums(parts int) (all []*clusterSum) {
 		c.fromWAN += h.FromWAN
 		c.fromLAN += h.FromLAN
 		c.fromRack += h.FromRack
-		c.fromOutside += h.FromWAN + h.FromLAN - h.FromRack
 	}
 	return all
 }
