@@ -2,10 +2,12 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -61,4 +63,27 @@ func (env *Env) Screen(quiet bool) *term.Screen {
 // Note prints a line on standard error.
 func (env *Env) Note(format string, args ...any) {
 	fmt.Fprintln(env.Err, term.Printable(fmt.Sprintf(format, args...)))
+}
+
+// DefaultData returns the default of --data: $MOB_DATA, then the directory mob in the
+// XDG state directory. It is empty without a home directory.
+func (env *Env) DefaultData() string {
+	if dir := env.Getenv("MOB_DATA"); dir != "" {
+		return dir
+	}
+	if dir := env.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) { // the convention ignores relative paths
+		return filepath.Join(dir, "mob")
+	}
+	if dir := env.Getenv("HOME"); dir != "" {
+		return filepath.Join(dir, ".local", "state", "mob")
+	}
+	return ""
+}
+
+// DataDir returns the absolute path of a data directory.
+func DataDir(dir string) (string, error) {
+	if dir == "" {
+		return "", errors.New("no data directory: give --data, or set MOB_DATA")
+	}
+	return filepath.Abs(dir)
 }

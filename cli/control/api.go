@@ -2,6 +2,7 @@ package control
 
 import (
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
@@ -73,13 +74,7 @@ type NameRequest struct {
 type Removal struct {
 	peer.Status // the last one
 	// Left lists the entries at the path of the content that were not deleted.
-	Left []Left `json:"left,omitempty"`
-}
-
-// Left is an entry that a remove did not delete.
-type Left struct {
-	Path string `json:"path"`
-	Why  string `json:"why"`
+	Left []store.Left `json:"left,omitempty"`
 }
 
 // LinkRequest names the content of a link, which the daemon need not have.

@@ -188,12 +188,9 @@ func (s *Server) transfer(r *http.Request) (any, error) {
 func stop(_ *http.Request, t *peer.Transfer, _ NameRequest) (any, error) { return struct{}{}, t.Stop() }
 
 func (s *Server) remove(_ *http.Request, t *peer.Transfer, req NameRequest) (any, error) {
-	done := Removal{Status: t.Status()}
+	st := t.Status()
 	left, err := s.cfg.Node.Remove(t, req.Content)
-	for _, l := range left {
-		done.Left = append(done.Left, Left(l))
-	}
-	return done, err
+	return Removal{st, left}, err
 }
 
 // Texts returns addresses as text.

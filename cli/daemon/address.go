@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 
@@ -10,6 +9,8 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/cast/launch"
 )
 
 // ParseListen parses the values of --listen.
@@ -124,25 +125,11 @@ func dialableIPs(a netip.Addr) []netip.Addr {
 	return out
 }
 
-// ownIP returns the address of this machine's default route in a family, or else its first global one. It sends
-// nothing: connecting a UDP socket only picks a route.
+// ownIP returns the address of this machine in a family, of the default route if there is one.
 func ownIP(family int) (netip.Addr, bool) {
-	network, remote := "udp4", "192.0.2.1:9"
-	if family == ma.P_IP6 {
-		network, remote = "udp6", "[2001:db8::1]:9"
-	}
-	if c, err := net.Dial(network, remote); err == nil {
-		defer c.Close()
-		return c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap(), true
-	}
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return netip.Addr{}, false
-	}
-	for _, a := range all {
-		p, err := netip.ParsePrefix(a.String())
-		if err == nil && p.Addr().IsGlobalUnicast() && p.Addr().Is4() == (family == ma.P_IP4) {
-			return p.Addr(), true
+	for _, ip := range launch.Addrs() {
+		if ip.Is4() == (family == ma.P_IP4) && !ip.IsLoopback() {
+			return ip, true
 		}
 	}
 	return netip.Addr{}, false

@@ -76,10 +76,7 @@ func summarize(list []peer.Status, detail string) *nodePage {
 		return cmp.Or(cmp.Compare(urgency(a.Phase), urgency(b.Phase)), strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
 	for _, st := range list {
-		p.Rate.WANIn += st.Rate.WANIn
-		p.Rate.LANIn += st.Rate.LANIn
-		p.Rate.WANOut += st.Rate.WANOut
-		p.Rate.LANOut += st.Rate.LANOut
+		p.Rate.Add(&st.Rate)
 		if st.ID == detail || st.Short == detail {
 			p.Peers = pagePeers(&st)
 		}

@@ -164,7 +164,11 @@ func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
 	}
 	text = append([]byte("# Written by `mob join`. The keys are the flags of `mobd --help` by their names.\n"), text...)
 	j.files = append(j.files, joinFile{f.config, text, 0o644})
-	j.addStart(f)
+	start := "mobd --config " + f.config
+	if _, err := os.Stat("/usr/lib/systemd/system/mobd.service"); err == nil && f.config == systemConfig && f.data == systemData {
+		start = "systemctl enable --now mobd"
+	}
+	j.next = append(j.next, start)
 	return j, nil
 }
 
@@ -191,27 +195,15 @@ func (f *joinFlags) setCluster(in *membership.Invitation) error {
 	return nil
 }
 
-// addStart adds the command that starts mobd.
-func (j *joinPlan) addStart(f *joinFlags) {
-	if f.config == systemConfig && f.data == systemData && exists("/usr/lib/systemd/system/mobd.service") {
-		j.next = append(j.next, "systemctl enable --now mobd")
-		return
-	}
-	j.next = append(j.next, "mobd --config "+f.config)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // write writes the files, or none if an existing file differs.
-func (j *joinPlan) write(a *command.App, force bool) error {
+func (j *joinPlan) write(a *command.App, force bool) (err error) {
 	if !force {
 		if err := j.checkFiles(); err != nil {
 			return err
 		}
 	}
+	w := term.NewTextWriter(a.Out)
+	defer func() { err = errors.Join(err, w.Flush()) }()
 	for i, f := range j.files {
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 			return err
@@ -224,15 +216,9 @@ func (j *joinPlan) write(a *command.App, force bool) error {
 				return err
 			}
 		}
-		if _, err := fmt.Fprintln(a.Out, term.Heading("wrote", i)+f.path); err != nil {
-			return err
-		}
+		w.Line("%s%s", term.Heading("wrote", i), f.path)
 	}
-	for i, command := range j.next {
-		if _, err := fmt.Fprintln(a.Out, term.Heading("next", i)+command); err != nil {
-			return err
-		}
-	}
+	w.List("next", j.next)
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -106,4 +107,39 @@ func reportOne(ctx context.Context, s *daemon.Session, c command.Content) (repor
 		r.FleetError = err.Error()
 	}
 	return r, ctx.Err()
+}
+
+// watch reports until it is interrupted: over the last report on a terminal, one
+// report after the other elsewhere, one per line with --json.
+func watch(ctx context.Context, a *command.App, ask func() (report, error)) error {
+	screen := *a.Env
+	screen.Err = a.Out // the report is the result of the command
+	p := screen.Screen(false)
+	for {
+		r, err := ask()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case a.JSON:
+			err = command.WriteJSONLine(a.Out, r)
+		case p.Draw(r):
+		default:
+			w := term.NewTextWriter(a.Out)
+			r.print(w)
+			w.Line("")
+			err = w.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-time.After(watchEvery):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

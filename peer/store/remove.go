@@ -16,9 +16,9 @@ import (
 // Left is a file, symbolic link or directory that [Remove] has left in its place.
 type Left struct {
 	// Path is its path.
-	Path string
-	// Why says why it was left.
-	Why string
+	Path string `json:"path"`
+	// Why is the reason.
+	Why string `json:"why"`
 }
 
 // Why something is left.
