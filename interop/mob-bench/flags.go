@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 )
