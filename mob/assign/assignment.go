@@ -81,7 +81,7 @@ func (a *Assignment) Start(pieces int, groups []string, rules *conduct.Rules, bo
 		}
 	}
 	a.paid = make([]time.Time, len(a.plan.Trees))
-	a.neighbors = a.plan.Neighbours(a.self)
+	a.neighbors = a.plan.Neighbors(a.self)
 	for _, h := range a.neighbors {
 		if slices.ContainsFunc(a.plan.Trees, func(t plan.Tree) bool { return t.Parents[a.self] == h }) {
 			a.parents = append(a.parents, h)

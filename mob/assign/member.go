@@ -102,7 +102,7 @@ func (a *Assignment) Neighbors(of *Member) (ids []proto.PeerID) {
 	if of == nil {
 		return nil
 	}
-	for _, h := range a.plan.Neighbours(of.host) {
+	for _, h := range a.plan.Neighbors(of.host) {
 		if m := a.at(h); m != nil && m != of {
 			ids = append(ids, m.ID)
 		}

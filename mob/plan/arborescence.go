@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// arborescence returns the parents of the cheapest tree from node 0 to all others. cost has the
+// arborescence returns the parents of the cheapest tree from node 0 to all other nodes. cost has the
 // finite cost from each node to each other. It is the algorithm of Chu and Liu and of Edmonds
-// (Optimum branchings, 1967): every node takes its cheapest parent; cycles that come of that
-// become one node each, and are broken where the tree enters them.
+// (Optimum branchings, 1967): every node takes its cheapest parent; each cycle
+// becomes one node, and is broken where the tree enters it.
 func arborescence(cost [][]float64) []int {
 	n := len(cost)
 	parents := make([]int, n)
@@ -36,8 +36,8 @@ func arborescence(cost [][]float64) []int {
 			if a == b {
 				continue
 			}
-			// The edge takes the place of the one that v has. For a part of one node, that is the
-			// same for all edges, and changes nothing.
+			// The edge replaces the edge into v. For a part of one node, the difference is the same
+			// for all edges.
 			if c := cost[u][v] - cost[parents[v]][v]; c < small[a][b] {
 				small[a][b], way[a][b] = c, [2]int{u, v}
 			}

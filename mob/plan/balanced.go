@@ -36,32 +36,31 @@ type packer struct {
 	// without limits.
 	way func(a, b int) []int32
 
-	scale float64 // the highest rate; others are fractions of it
+	scale float64 // the highest rate, the unit of the program
 	*packing
 	found []Tree
 }
 
-// slack is the part of the greatest sum of rates that pack may miss.
-const slack = 1e-6
+// tolerance is the part of the greatest sum of rates that pack may miss.
+const tolerance = 1e-6
 
 // pack finds the rates of trees that have the greatest sum: of the given ones, or with all that
 // there are. It generates columns (Ford and Fulkerson, 1958): the linear program knows some trees,
-// and tells what each limit is worth. The tree that takes the least of that is added, unless no
-// tree gains anything. Trees that reach the least min-cut stay as they are. With many hosts it may
+// and gives a price of each limit. The cheapest tree is added, unless no tree gains anything. Trees that reach the least min-cut stay as they are. With many hosts it may
 // stop before the greatest sum, but never below the sum of the given trees.
 func (k *packer) pack(trees []Tree, all bool) ([]Tree, error) {
 	sum, most := 0.0, k.leastCut()
 	for _, t := range trees {
 		sum += t.Rate
 	}
-	if sum >= most*(1-slack) {
+	if sum >= most*(1-tolerance) {
 		return trees, nil
 	}
-	err := k.begin(trees)
+	err := k.start(trees)
 	if err == nil && all {
 		err = k.generate(most)
 	}
-	if err != nil || k.sum()*k.scale < sum { // it was tired before it was as good
+	if err != nil || k.sum()*k.scale < sum { // stopped at the work limit with a worse packing
 		return trees, err
 	}
 	return k.rated(), nil
@@ -69,10 +68,10 @@ func (k *packer) pack(trees []Tree, all bool) ([]Tree, error) {
 
 // generate adds trees until none gains anything, or the sum of the rates is that.
 func (k *packer) generate(most float64) error {
-	for k.sum() < most*(1-slack)/k.scale && !k.tired() {
+	for k.sum() < most*(1-tolerance)/k.scale && !k.atLimit() {
 		parents := arborescence(k.costs())
 		k.work += 10 * float64(k.nodes) * float64(k.nodes)
-		if k.gainOf(k.usesOf(parents)) <= slack {
+		if k.gainOf(k.usesOf(parents)) <= tolerance {
 			return nil
 		}
 		if err := k.addTree(parents); err != nil {
@@ -93,7 +92,7 @@ func (j *job) leastCut() float64 {
 	return least
 }
 
-func (k *packer) begin(trees []Tree) error {
+func (k *packer) start(trees []Tree) error {
 	k.packing = newPacking()
 	for _, l := range k.Network.limits {
 		if !math.IsInf(l.rate, 1) {

@@ -15,7 +15,7 @@ func spanning(n int) [][]int {
 	var choose func(v int)
 	choose = func(v int) {
 		if v == n {
-			if t := (&Tree{Parents: parents}); t.astray() < 0 {
+			if t := (&Tree{Parents: parents}); t.unreached() < 0 {
 				all = append(all, slices.Clone(parents))
 			}
 			return
@@ -48,7 +48,7 @@ func TestBalancedIsOptimal(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := packer{job: j, nodes: hosts, way: j.ways}
-		if err := k.begin(nil); err != nil {
+		if err := k.start(nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := k.generate(math.Inf(1)); err != nil {
@@ -91,7 +91,7 @@ func routed(j *job, parents []int) bool {
 	return err == nil
 }
 
-// TestBalancedOfTooManyLimits wants what fpfr plans where the linear program would be too large.
+// TestBalancedOfTooManyLimits requires what fpfr plans where the linear program would be too large.
 func TestBalancedOfTooManyLimits(t *testing.T) {
 	t.Parallel()
 	p := newPacking()
@@ -99,7 +99,7 @@ func TestBalancedOfTooManyLimits(t *testing.T) {
 	for l := range int32(maxRows + 1) {
 		uses = append(uses, use{l, 1})
 	}
-	if p.add(uses, func(int32) float64 { return 1 }) || !p.tired() || len(p.trees) > 0 {
+	if p.add(uses, func(int32) float64 { return 1 }) || !p.atLimit() || len(p.trees) > 0 {
 		t.Error("a tree of too many limits was added")
 	}
 }

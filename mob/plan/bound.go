@@ -13,14 +13,14 @@ const Never = time.Duration(math.MaxInt64)
 type Carried func(from, to int, until time.Duration) float64
 
 // Bound returns the least time in which a number of bytes can reach all nodes, which are numbered
-// from the source, 0, and stand for clusters. With constant rates that is the time of the greatest
-// flow to the node for which it is least, and some broadcast is as fast (Edmonds, Edge-disjoint
+// from the source, 0, and represent clusters. With constant rates it is the time of the least of the
+// greatest flows to each node, and some broadcast is as fast (Edmonds, Edge-disjoint
 // branchings, 1973). With changing rates no broadcast need reach the bound, since nothing can be
-// forwarded before it has arrived. Bound is 0 if there is nothing to send or nobody to send to,
+// forwarded before it has arrived. Bound is 0 without bytes or receivers,
 // and Never if a node cannot be reached.
 //
 // It starts from a time that is too early, finds a cut that cannot have carried the bytes by
-// then, and goes on from the time at which that cut can, until there is no such cut.
+// then, and continues from the time at which that cut can, until there is no such cut.
 func Bound(nodes int, bytes float64, carried Carried) time.Duration {
 	t := time.Duration(0)
 	var g *flowGraph // of the links at t

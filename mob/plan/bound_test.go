@@ -74,7 +74,7 @@ func TestBoundIsSlowestCut(t *testing.T) {
 	}
 }
 
-// TestBoundOfManyClusters has many clusters, and the links out of the source as the slowest cut.
+// TestBoundOfManyClusters uses many clusters, and the links out of the source as the slowest cut.
 func TestBoundOfManyClusters(t *testing.T) {
 	const nodes = 40
 	carried := func(a, _ int, until time.Duration) float64 {
@@ -98,7 +98,7 @@ func TestBoundEdgeCases(t *testing.T) {
 		carried Carried
 		want    time.Duration
 	}{
-		{"nobody else", 1, 1e6, none, 0},
+		{"no other node", 1, 1e6, none, 0},
 		{"nothing to send", 3, 0, none, 0},
 		{"no links", 3, 1, none, Never},
 		{"no limits", 3, 1e6, all, 0},

@@ -11,8 +11,8 @@ type Cut struct {
 	Limits []string
 }
 
-// Cuts returns, for each host of the topology, a least cut between a source and it. That of the
-// source is the zero Cut.
+// Cuts returns, for each host of the topology, a least cut between a source and it. The
+// source has the zero Cut.
 func (n *Network) Cuts(source string) ([]Cut, error) {
 	from, err := n.host(source)
 	if err != nil {
@@ -60,12 +60,12 @@ func (n *Network) cut(g *flowGraph, end int32) Cut {
 	return c
 }
 
-// flowGraph is what flows from a source can go through: switches, and hosts that relay. Hosts
-// with one link lead nowhere, and are left out.
+// flowGraph has the nodes that can forward flows from a source: switches, and hosts that relay. Hosts
+// with one link are left out.
 type flowGraph struct {
 	source           int32
-	enter, at, leave map[int32]int32 // of each node of the network: where flows come in, end, and go on
-	arcs             []arc           // those of even numbers, each with its reverse behind it
+	enter, at, leave map[int32]int32 // of each node of the network: where flows enter, end, and leave
+	arcs             []arc           // the reverse of an even number follows it
 	out              [][]int32
 }
 
@@ -155,7 +155,7 @@ func (g *flowGraph) maxFlow(to int32) (rate float64, near []bool) {
 }
 
 // search looks for the shortest path with room from the source, breadth first. It returns the
-// arc by which it reached each node: -1 for none, and -2 for the source.
+// last arc of the path to each node: -1 for none, and -2 for the source.
 func (g *flowGraph) search(to int32) []int32 {
 	back := make([]int32, len(g.out))
 	for i := range back {
@@ -175,7 +175,7 @@ func (g *flowGraph) search(to int32) []int32 {
 
 // rest returns what is left of a rate, without what is left of it by rounding only.
 func rest(room, used, rate float64) float64 {
-	const rounding = 1e-6 // rates may be whole bytes
+	const rounding = 1e-6 // rates may be integers
 	if math.IsInf(room, 1) {
 		return room
 	}

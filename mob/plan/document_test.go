@@ -39,7 +39,7 @@ func TestDocumentIsThePlan(t *testing.T) {
 	}
 }
 
-func TestReadRefusesBadPlans(t *testing.T) {
+func TestReadRejectsInvalidPlans(t *testing.T) {
 	t.Parallel()
 	for want, parents := range map[string][]uint32{
 		"no way from the source": {0, 3, 2},

@@ -73,7 +73,7 @@ func (s *sites) fit(between []Tree) (trees []Tree) {
 	return trees
 }
 
-// maxSites is how many sites edmonds can plan for in a few seconds.
+// maxSites is the number of sites that edmonds can plan for in a few seconds.
 const maxSites = 64
 
 // sites are the sites of a broadcast, the source's first.
@@ -94,7 +94,7 @@ func newSites(j *job) *sites {
 	numbers := make(map[string]int)
 	for _, h := range order {
 		site := len(s.members)
-		if c := j.hosts[j.at[h]].Cluster; c != "" { // other hosts are sites of their own
+		if c := j.hosts[j.at[h]].Cluster; c != "" { // each other host is a separate site
 			name := proto.ClusterGroup(c, 1)
 			if i, ok := numbers[name]; ok {
 				site = i
@@ -133,7 +133,7 @@ func (s *sites) around(v int32) int {
 	return site
 }
 
-// trees returns those of fpfr over sites.
+// trees returns the trees of fpfr over sites.
 func (s *sites) trees() ([]Tree, error) {
 	j := *s.job
 	j.at = nil
@@ -204,7 +204,7 @@ func (s *sites) expand(t Tree, i int, load []float64) []int {
 	return parents
 }
 
-// spare returns what a host could send besides.
+// spare returns the unused send rate of a host.
 func (s *sites) spare(h int, load []float64) float64 {
 	if l := s.send[s.at[h]]; l >= 0 {
 		return s.limits[l].rate - load[h]
@@ -213,7 +213,7 @@ func (s *sites) spare(h int, load []float64) float64 {
 }
 
 // chainIn returns the hosts of a site in the order in which the i-th tree goes through them: the
-// racks in turn, and the hosts of each, beginning with others each time. The source begins its own.
+// racks in turn, and the hosts of each, starting with other hosts each time. The source is the first of its site.
 func (s *sites) chainIn(site, i int) []int {
 	hosts := s.members[site]
 	var racks [][]int

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestEdmondsReachesTheBound wants the sum of the trees to be the bound in meshes.
+// TestEdmondsReachesTheBound requires the sum of the trees to be the bound in meshes.
 func TestEdmondsReachesTheBound(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 8))
@@ -40,7 +40,7 @@ func fullMesh(t *Topology) bool {
 	return len(t.Links) == n*(n-1)/2
 }
 
-// TestEdmondsWithInterfaces has sites whose hosts send and receive hardly more than the bound: the
+// TestEdmondsWithInterfaces uses sites whose hosts send and receive hardly more than the bound: the
 // trees must spread what leaves a site over its hosts.
 func TestEdmondsWithInterfaces(t *testing.T) {
 	t.Parallel()

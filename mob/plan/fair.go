@@ -10,7 +10,7 @@ import (
 //
 // Trees of algorithms that share out the links have the rates that the plan gives them. A plan of
 // one tree of another algorithm sends as fast as it can: flows that meet at a link share it
-// fairly (max-min), and no host passes on more than it gets.
+// fairly (max-min), and no host forwards more than it gets.
 func (n *Network) Rates(algorithm string, p *Plan) ([]float64, error) {
 	if err := CheckAlgorithm(algorithm); err != nil {
 		return nil, err
@@ -27,9 +27,8 @@ func (n *Network) Rates(algorithm string, p *Plan) ([]float64, error) {
 	return j.fair(p.Trees[0].Parents)
 }
 
-// fair returns what each host gets if those that send to it share links fairly. It raises all
-// flows together. When a limit is full, the flows through it stay as they are, and with them all
-// that pass them on.
+// fair returns the rate of each host if flows share links fairly. It raises all flows together. When a
+// limit is full, the flows through it are fixed, and with them all flows that forward them.
 func (j *job) fair(parents []int) ([]float64, error) {
 	f := sharing{
 		job: j, through: make([][]int32, len(j.limits)), flows: make([][]int32, len(parents)),
@@ -64,13 +63,13 @@ func (j *job) fair(parents []int) ([]float64, error) {
 	return f.rates, nil
 }
 
-// sharing is what fair works on. A flow has the number of the host that it goes to.
+// sharing is the state of fair. A flow has the number of its receiving host.
 type sharing struct {
 	*job
 	flows, through [][]int32 // the limits of each flow, and the flows through each limit
 	children       [][]int32
 	frozen         []float64 // by limit: the sum of the flows that are done
-	active         []int     // by limit: the others
+	active         []int     // by limit: the number of other flows
 	rates          []float64
 	done           []bool
 }
@@ -103,7 +102,7 @@ func (f *sharing) fullAt(l int32) float64 {
 	return max(0, f.limits[l].rate-f.frozen[l]) / float64(f.active[l])
 }
 
-// stop leaves a flow at a rate, and those that pass it on.
+// stop fixes the rate of a flow, and of the flows that forward it.
 func (f *sharing) stop(h int32, rate float64) {
 	for todo := []int32{h}; len(todo) > 0; {
 		h, todo = todo[len(todo)-1], todo[:len(todo)-1]
@@ -128,7 +127,7 @@ type filling struct {
 // fullest is a heap, with the limit that is full next first.
 type fullest []filling
 
-// Len is that of heap.Interface, as are the others.
+// Len is part of heap.Interface, with Less, Swap, Push and Pop.
 func (q fullest) Len() int           { return len(q) }
 func (q fullest) Less(a, b int) bool { return q[a].at < q[b].at }
 func (q fullest) Swap(a, b int)      { q[a], q[b] = q[b], q[a] }

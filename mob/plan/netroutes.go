@@ -6,7 +6,7 @@ import (
 )
 
 // findRoutes makes the tables of routes. A host with one link, to a switch, has the same routes
-// as the switch, but for that link.
+// as the switch, except for that link.
 func (n *Network) findRoutes() error {
 	for h := range n.hosts {
 		origin, access := int32(h), int32(-1)
@@ -25,7 +25,7 @@ func (n *Network) findRoutes() error {
 	return nil
 }
 
-// search finds the routes from a node to all others, breadth first. It returns the last link on
+// search finds the routes from a node to all other nodes, breadth first. It returns the last link on
 // each, and how many links it has.
 func (n *Network) search(origin int32) (last, far []int32) {
 	last, far = make([]int32, len(n.names)), make([]int32, len(n.names))

@@ -21,7 +21,7 @@ type Network struct {
 	nodes map[string]int // the other way
 	tree  bool           // whether the links form a tree
 
-	// limits are what can be full: links one way, and the interfaces of hosts.
+	// limits are links one way, and the interfaces of hosts.
 	limits        []limit
 	out           [][]int32 // the links out of each node
 	send, receive []int32   // the interfaces of each host, -1 where there is no limit
@@ -139,7 +139,7 @@ func (n *Network) hang(groups, named map[string]bool) {
 	}
 }
 
-// addInterfaces adds those of hosts to the limits.
+// addInterfaces adds the interfaces of hosts to the limits.
 func (n *Network) addInterfaces() {
 	for i, h := range n.hosts {
 		n.send, n.receive = append(n.send, -1), append(n.receive, -1)

@@ -155,7 +155,7 @@ func TestRouteInTree(t *testing.T) {
 	}
 }
 
-// TestRouteInMesh wants the fewest links, and of several routes the widest; and none through hosts.
+// TestRouteInMesh requires the fewest links, and of several routes the widest; and none through hosts.
 func TestRouteInMesh(t *testing.T) {
 	t.Parallel()
 	n := network(t, &Topology{
@@ -179,7 +179,7 @@ func TestRouteInMesh(t *testing.T) {
 	}
 }
 
-// TestClusterSwitches has hosts and racks that no link names hang from the switches of their groups.
+// TestClusterSwitches uses hosts and racks that no link names hang from the switches of their groups.
 func TestClusterSwitches(t *testing.T) {
 	t.Parallel()
 	n := network(t, &Topology{
@@ -238,7 +238,7 @@ func TestNetworkFaults(t *testing.T) {
 		{&Topology{Hosts: ab, Switches: []string{"a"}}, `switch "a": there is another switch or host`},
 		{&Topology{Hosts: ab, Switches: []string{"s", "s"}}, `switch "s": there is another switch or host`},
 		{&Topology{Hosts: ab, Links: []Link{{"a", "a", 1, 1}}}, `link "a-a" leads to where it begins`},
-		{&Topology{Hosts: ab, Links: []Link{{"a", "b", 1, 1}, {"b", "a", 1, 1}}}, `link "b-a" is given twice`},
+		{&Topology{Hosts: ab, Links: []Link{{"a", "b", 1, 1}, {"b", "a", 1, 1}}}, `duplicate link "b-a"`},
 		{&Topology{Hosts: ab, Links: []Link{{"a", "b", 1, math.Inf(1)}}}, `link "a-b": rate +Inf`},
 		{&Topology{Hosts: ab, Links: []Link{{"a", "c", 1, 1}}}, `link "a-c": no host, switch or cluster is called "c"`},
 		{&Topology{Hosts: ab}, "the topology is not connected: no links lead from a to b"},
@@ -250,7 +250,7 @@ func TestNetworkFaults(t *testing.T) {
 	}
 }
 
-// TestCuts wants min-cuts that agree with those of the narrowest links in a tree, and with Bound.
+// TestCuts requires min-cuts that agree with those of the narrowest links in a tree, and with Bound.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))

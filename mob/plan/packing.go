@@ -5,7 +5,7 @@ import "math"
 // packing is a linear program: it finds the rates of trees with the greatest sum that no limit is
 // exceeded by. Trees are added one by one, and what it has found stays a beginning (Dantzig's
 // simplex algorithm, revised: it keeps the inverse of the basis, which gives the price of each
-// limit, that is how much more there would be if the limit were higher).
+// limit: the gain per unit of a higher limit).
 type packing struct {
 	rows    map[int32]int // of limits
 	limits  []int32       // the other way
@@ -18,7 +18,7 @@ type packing struct {
 	work  float64 // of all steps
 }
 
-// column is how much of each limit a tree takes, for each unit of its rate.
+// column is the use of each limit by a tree, per unit of its rate.
 type column struct {
 	rows []int
 	uses []float64
@@ -29,8 +29,8 @@ func newPacking() *packing { return &packing{rows: make(map[int32]int)} }
 // maxRows bounds the inverse of the basis, to some 72 MB.
 const maxRows = 3000
 
-// add adds a tree that takes so much of limits, each of which has a rate. It has no rate until
-// solve finds it. With more limits than maxRows it is not added, and the program is tired.
+// add adds a tree with its uses of limits, without a rate until solve finds it. With more limits than
+// maxRows the tree is not added, and the program is at its work limit.
 func (p *packing) add(uses []use, rate func(l int32) float64) (added bool) {
 	before, fresh := len(p.limits), 0
 	for _, u := range uses {
@@ -67,12 +67,12 @@ func (p *packing) add(uses []use, rate func(l int32) float64) (added bool) {
 	return true
 }
 
-// use is how often a tree goes through a limit.
+// use counts the passes of a tree through a limit.
 type use struct {
 	limit, times int32
 }
 
-// gain is how much the sum of all rates grows at first with the rate of a tree.
+// gain is the growth of the sum of all rates per unit of the rate of a tree.
 func (p *packing) gain(c *column) float64 {
 	g := 1.0
 	for k, i := range c.rows {
@@ -95,15 +95,15 @@ func (p *packing) gainOf(uses []use) float64 {
 // precision is by how much a variable must gain to be worth a step.
 const precision = 1e-9
 
-// maxWork bounds how many numbers steps change in all: those of some seconds.
+// maxWork bounds the number of values that all steps change, to some seconds of work.
 const maxWork = 3e8
 
-// tired reports whether so much has been done that what is found must do.
-func (p *packing) tired() bool { return p.work > maxWork }
+// atLimit reports whether the work limit is reached.
+func (p *packing) atLimit() bool { return p.work > maxWork }
 
-// solve goes from basis to basis until no variable gains, or until it is tired.
+// solve goes from basis to basis until no variable gains, or until the work limit.
 func (p *packing) solve() {
-	for steps := 0; !p.tired(); steps++ {
+	for steps := 0; !p.atLimit(); steps++ {
 		best, enter := precision, 0
 		found := false
 		better := func(gain float64, variable int) {
@@ -125,7 +125,7 @@ func (p *packing) solve() {
 	}
 }
 
-// step brings a variable into the basis. It reports whether there was a limit to that.
+// step makes a variable basic. It reports whether a limit bounds the variable.
 func (p *packing) step(enter int, gain float64) bool {
 	change := make([]float64, len(p.limits)) // of each level, by unit of the variable
 	if enter < 0 {
@@ -181,7 +181,7 @@ func (p *packing) rates() []float64 {
 	return rates
 }
 
-// sum returns that of the rates.
+// sum returns the sum of the rates.
 func (p *packing) sum() (all float64) {
 	for _, r := range p.rates() {
 		all += r

@@ -6,36 +6,36 @@ import (
 	"math"
 )
 
-// Plan says who sends what to whom: weighted trees over hosts, each for its part of the pieces.
+// Plan assigns pieces to weighted trees over hosts.
 type Plan struct {
 	// Hosts are the names of the hosts. The first is the source.
 	Hosts []string
 	// Clusters are the clusters of the hosts, in their order. They are nil, or some are empty,
 	// where they are not known.
 	Clusters []string
-	// Trees are the trees, of which the first has every host that the source reaches. The hosts of
-	// a tree may be some of those of the tree before it: see Route.
+	// Trees are the trees. The first has every host that the source reaches; the hosts of each other
+	// tree are a subset of the hosts of the tree before it: see Route.
 	Trees []Tree
 }
 
 // Tree is one way from the source to hosts.
 type Tree struct {
-	// Rate is how much the plan sends through the tree, in bytes per second.
+	// Rate is the planned rate through the tree, in bytes per second.
 	Rate float64
 	// Parents has for each host the host that sends to it, and -1 for the source and for hosts that
 	// are not in the tree.
 	Parents []int
 }
 
-// Validate reports what is wrong with a plan that somebody else made. A plan has a source, hosts
+// Validate returns an error for a plan of another node that is invalid. A plan has a source, hosts
 // that differ, and trees: their rates are finite and more than 0, the first has all hosts, each
-// leads from the source to every host in it, and each has no host that the tree before it lacks.
+// leads from the source to every host in it, and each has only hosts of the tree before it.
 func (p *Plan) Validate() error {
 	if len(p.Hosts) == 0 || len(p.Trees) == 0 && len(p.Hosts) > 1 {
 		return errors.New("plan: no source, or no trees")
 	}
 	if p.Clusters != nil && len(p.Clusters) != len(p.Hosts) {
-		return fmt.Errorf("plan: clusters of %d hosts, want those of %d", len(p.Clusters), len(p.Hosts))
+		return fmt.Errorf("plan: clusters of %d hosts, must be %d", len(p.Clusters), len(p.Hosts))
 	}
 	seen := make(map[string]bool, len(p.Hosts))
 	for _, h := range p.Hosts {
@@ -72,14 +72,14 @@ func (p *Plan) checkTree(i int) error {
 			return fmt.Errorf("%s is in it, and not in the tree before it", p.Hosts[h])
 		}
 	}
-	if h := t.astray(); h >= 0 {
+	if h := t.unreached(); h >= 0 {
 		return fmt.Errorf("%s has no way from the source", p.Hosts[h])
 	}
 	return nil
 }
 
-// astray returns a host whose parents do not lead to the source, and -1 if there is none.
-func (t *Tree) astray() int {
+// unreached returns a host of the tree that the source does not reach, and -1 if there is none.
+func (t *Tree) unreached() int {
 	children := make([][]int, len(t.Parents))
 	for h, parent := range t.Parents {
 		if parent >= 0 {

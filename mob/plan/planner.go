@@ -15,10 +15,10 @@ var errUnlimited = errors.New("nothing limits the rates between these hosts: giv
 // algorithm is a way to plan.
 type algorithm struct {
 	name string
-	// most is how many hosts it can plan for in a few seconds.
+	// most is the number of hosts that it can plan for in a few seconds.
 	most int
 	plan func(*job) ([]Tree, error)
-	// paced tells that each tree gets its rate and no more. Other plans are one tree, in which each
+	// paced means that each tree gets its rate and no more. Other plans are one tree, in which each
 	// host sends as fast as links let it.
 	paced bool
 }
@@ -45,7 +45,7 @@ func Algorithms() []string {
 	return names
 }
 
-// CheckAlgorithm reports an error that lists the algorithms, unless the name is that of one.
+// CheckAlgorithm reports an error that lists the algorithms, unless it has one of the name.
 func CheckAlgorithm(name string) error {
 	if !slices.Contains(Algorithms(), name) {
 		return fmt.Errorf("unknown algorithm %q: use one of %s", name, strings.Join(Algorithms(), ", "))
@@ -53,8 +53,8 @@ func CheckAlgorithm(name string) error {
 	return nil
 }
 
-// Plan plans a broadcast from a source to hosts, or to all others if none are given. The seed is
-// that of random choices: one seed gives one plan.
+// Plan plans a broadcast from a source to hosts, or to all other hosts if none are given. One seed of
+// random choices gives one plan.
 func (n *Network) Plan(algorithm, source string, to []string, seed uint64) (*Plan, error) {
 	if err := CheckAlgorithm(algorithm); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (n *Network) host(name string) (int, error) {
 	return i, nil
 }
 
-// job is a broadcast to plan. Its hosts have numbers of their own, the source 0.
+// job is a broadcast to plan. It numbers its hosts, the source 0.
 type job struct {
 	*Network
 	at   []int32 // the hosts, by their numbers in the network
@@ -114,7 +114,7 @@ func (n *Network) newJob(source string, to []string, seed uint64) (*job, error) 
 		case err != nil:
 			return nil, err
 		case seen[h]:
-			return nil, fmt.Errorf("host %s is given twice, or is the source", name)
+			return nil, fmt.Errorf("duplicate host %s, or it is the source", name)
 		}
 		seen[h] = true
 		j.at = append(j.at, int32(h))
@@ -151,7 +151,7 @@ func (j *job) uses(parents []int) ([]int32, error) {
 	return uses, nil
 }
 
-// one makes a plan of one tree, with the highest rate that all its edges can have at once.
+// one makes a plan of one tree, with the highest rate that all its edges can have concurrently.
 func (j *job) one(parents []int) ([]Tree, error) {
 	uses, err := j.uses(parents)
 	if err != nil {

@@ -44,7 +44,7 @@ func mustPlan(t testing.TB, n *Network, algorithm, source string) *Plan {
 	return p
 }
 
-// checkLoad wants no limit exceeded by the trees of a plan.
+// checkLoad requires no limit exceeded by the trees of a plan.
 func checkLoad(t *testing.T, n *Network, algorithm string, p *Plan) {
 	t.Helper()
 	load := make([]float64, len(n.limits))
@@ -69,7 +69,7 @@ func checkLoad(t *testing.T, n *Network, algorithm string, p *Plan) {
 	}
 }
 
-// checkAll runs every algorithm over a topology, and wants plans that are sound.
+// checkAll runs every algorithm over a topology, and requires valid plans.
 func checkAll(t *testing.T, topology *Topology) {
 	t.Helper()
 	n := network(t, topology)
@@ -183,8 +183,8 @@ func TestArborescence(t *testing.T) {
 			return all
 		}
 		got := arborescence(cost)
-		if (&Tree{Parents: got}).astray() >= 0 {
-			t.Fatalf("%v is no tree: %v", got, cost)
+		if (&Tree{Parents: got}).unreached() >= 0 {
+			t.Fatalf("%v is not a tree: %v", got, cost)
 		}
 		for _, other := range spanning(n) {
 			if sum(other) < sum(got) {
@@ -194,7 +194,7 @@ func TestArborescence(t *testing.T) {
 	}
 }
 
-// TestFair wants each flow stopped by a limit that is full, in which none has more, or by what its
+// TestFair requires each flow stopped by a limit that is full, in which none has more, or by what its
 // sender gets; and no limit exceeded.
 func TestFair(t *testing.T) {
 	t.Parallel()
@@ -236,7 +236,7 @@ func TestFair(t *testing.T) {
 	}
 }
 
-// TestChain wants the source's rack first and its site, and numbers by their size.
+// TestChain requires the source's rack first and its site, and numbers by their size.
 func TestChain(t *testing.T) {
 	t.Parallel()
 	topology := new(Topology)
@@ -268,8 +268,8 @@ func TestPlanFaults(t *testing.T) {
 		{"best", "a", nil, `unknown algorithm "best": use one of stable, fpfr`},
 		{"flat", "A", nil, `the topology has no host "A"`},
 		{"flat", "a", []string{"b", "d"}, `the topology has no host "d"`},
-		{"flat", "a", []string{"b", "b"}, "host b is given twice"},
-		{"flat", "a", []string{"a"}, "host a is given twice, or is the source"},
+		{"flat", "a", []string{"b", "b"}, "duplicate host b"},
+		{"flat", "a", []string{"a"}, "duplicate host a, or it is the source"},
 		{"flat", "a", []string{}, "there is no host to send to"},
 		{"flat", "a", nil, "nothing limits the rates"},
 		{"stable", "a", nil, "nothing limits the rates"},
@@ -282,7 +282,7 @@ func TestPlanFaults(t *testing.T) {
 	}
 }
 
-// TestManyHosts wants a plan of 10,000 hosts, or an error that says how many can be planned for.
+// TestManyHosts requires a plan of 10,000 hosts, or an error that says how many can be planned for.
 func TestManyHosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plans for 10,000 hosts")

@@ -11,9 +11,9 @@ type Rack struct {
 }
 
 // BoundOfRacks is [Bound] where links between sites join their switches, and racks are behind
-// uplinks. The source is in the first rack. carried is that of the links between sites.
+// uplinks. The source is in the first rack. carried is for the links between sites.
 //
-// Switches do not relay: what comes from another site enters a rack before it leaves for a third
+// Switches do not relay: content from another site enters a rack before it leaves for a third
 // site. This lowers no bound, since the uplinks of a site carry as much out as in, and the content
 // has to come in through each.
 func BoundOfRacks(racks []Rack, bytes float64, carried Carried) time.Duration {

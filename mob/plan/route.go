@@ -5,7 +5,7 @@ import "sort"
 // Route says which tree of a plan a piece takes to a host. The pieces are shared out among all
 // trees in proportion to their rates, and so is any run of them, nearly.
 //
-// Trees may lack hosts. What one of them carried goes again to the hosts that it lacks, through
+// Trees may omit hosts. Pieces of a tree reach the hosts that it omits through
 // the trees before it, also in proportion to their rates (Takahashi et al., A stable broadcast
 // algorithm, 2008, algorithm 2). So a piece has a chain of trees, each earlier in the plan than
 // the one before, and a host gets the piece through the first of them that it is in. Its parent
@@ -29,7 +29,7 @@ func (p *Plan) Route() *Route {
 }
 
 // Parent returns the host that sends a piece to a host, and in which stage of the broadcast, from
-// 0 to the number of trees less one. What a host gets in a stage its parent got in that stage or
+// 0 to the number of trees less one. A parent gets a piece in the same stage as the host or
 // earlier. The parent is -1 for the source, and for a host that is not in the plan.
 func (r *Route) Parent(host, piece int) (parent, stage int) {
 	tree, stage := r.Tree(host, piece)
@@ -61,7 +61,7 @@ func (r *Route) draw(k int, x float64) (tree int, rest float64) {
 	return tree, max(0, x-r.sums[tree]) / r.trees[tree].Rate
 }
 
-// spread maps the pieces to [0, 1) so that those of any run lie evenly in it: the multiples of
+// spread maps the pieces to [0, 1) so that any run of them is spread evenly: the multiples of
 // the golden ratio (Knuth, The art of computer programming, volume 3, section 6.4).
 func spread(piece int) float64 {
 	const golden = 0x9E3779B97F4A7C15 // 2^64 by the golden ratio

@@ -74,7 +74,7 @@ func TestRouteOfOthers(t *testing.T) {
 	}
 }
 
-// TestRouteSharesByRate wants the pieces of any run shared out in proportion to rates: in the
+// TestRouteSharesByRate requires the pieces of any run shared out in proportion to rates: in the
 // first stage among all trees, and what one tree carried among those before it.
 func TestRouteSharesByRate(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,7 @@ func (j *job) sort(hosts []int) {
 	})
 }
 
-// pipeline returns the parents of hosts of which each sends to the next.
+// pipeline returns the parents in a chain of hosts.
 func pipeline(order []int) []int {
 	parents := make([]int, len(order))
 	last := -1
@@ -144,7 +144,7 @@ func compareNatural(a, b string) int {
 	return cmp.Or(len(a)-len(b), whole)
 }
 
-// digits counts the digits with which a text begins.
+// digits counts the leading digits of a text.
 func digits(s string) (n int) {
 	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
 		n++

@@ -10,7 +10,7 @@ import (
 
 // stable is the algorithm of Takahashi et al., A stable broadcast algorithm, 2008, algorithm 1:
 // it traces all hosts depth first, takes the rate of the narrowest link from all links that it
-// came through, and goes on with those hosts that can still be reached. If the links are a tree,
+// came through, and continues with the hosts that can still be reached. If the links are a tree,
 // with the same rate both ways, each host gets its min-cut.
 func stable(j *job) ([]Tree, error) { return newTracer(j).trees(true) }
 
@@ -21,8 +21,7 @@ func fpfr(j *job) ([]Tree, error) { return newTracer(j).trees(false) }
 // maxParents bounds the parents in all trees of a plan.
 const maxParents = 1 << 22
 
-// trees traces trees until there is none, or until a plan may have no more. A tree that nothing limits is left out: its hosts would
-// get all they want from somebody who has it.
+// trees traces trees until there is none, or until a plan may have no more. A tree without a limit is left out.
 func (t *tracer) trees(partial bool) (all []Tree, err error) {
 	for len(all) < proto.MaxPlanTrees && len(all)*len(t.at) < maxParents {
 		parents, reached := t.trace()
@@ -71,7 +70,7 @@ func newTracer(j *job) *tracer {
 }
 
 // trace makes a tree of the hosts of the last one that can still be reached, as a pipeline where
-// it can. It returns how many it reached besides the source.
+// it can. It returns the number of hosts that it reached, without the source.
 func (t *tracer) trace() (parents []int, reached int) {
 	t.seen = make([]bool, len(t.names))
 	t.parents = slices.Repeat([]int{-1}, len(t.at))
@@ -91,7 +90,7 @@ func (t *tracer) trace() (parents []int, reached int) {
 	return t.parents, t.reached
 }
 
-// visit goes on depth first from a node: to hosts first, then through the widest links.
+// visit searches depth first from a node: to hosts first, then through the widest links.
 func (t *tracer) visit(at int32) {
 	t.seen[at] = true
 	host := t.host[at]
@@ -146,8 +145,8 @@ func (t *tracer) open(l int32) bool {
 
 func (t *tracer) full(l int32) bool { return l >= 0 && t.room[l] == 0 }
 
-// reach finds a parent for a host: the last of the pipeline from which there is a way with room.
-// Those behind it have no way out any more, in a tree.
+// reach finds a parent for a host: the last of the pipeline that has a way with room.
+// In a tree, the hosts behind it have no way out any more.
 func (t *tracer) reach(h int) {
 	for k := len(t.pipe) - 1; k >= 0; k-- {
 		if t.connect(t.pipe[k], h) {
@@ -190,7 +189,7 @@ func (t *tracer) connect(parent, h int) bool {
 	return true
 }
 
-// rate is the highest that the tree can have: that of its narrowest link.
+// rate is the highest that the tree can have: the rate of its narrowest link.
 func (t *tracer) rate() float64 {
 	rate := math.Inf(1)
 	for _, l := range t.used {

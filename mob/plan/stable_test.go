@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestStableIsOptimal wants each host to get its min-cut in trees that are the same both ways.
+// TestStableIsOptimal requires each host to get its min-cut in trees that are the same both ways.
 func TestStableIsOptimal(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -30,7 +30,7 @@ func TestStableIsOptimal(t *testing.T) {
 	}
 }
 
-// TestStableIsStable adds destinations one by one, and wants those before to get no less.
+// TestStableIsStable adds destinations one by one, and requires those before to get no less.
 func TestStableIsStable(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -10,8 +10,8 @@ import (
 
 // Topology is a network with the rates of its links. Rates are in bytes per second.
 //
-// A link carries its rates in both directions at once, and switches pass on whatever comes. A
-// host only passes on what it has got as a member of a broadcast.
+// A link carries its rates in both directions concurrently, and switches forward everything. A
+// host forwards only content that it received as a member of a broadcast.
 //
 // Clusters have a switch each, by the name of the cluster, and so have the groups that their
 // paths name: "geneva/rack3" and "geneva". What no link names hangs from the switch of the group
@@ -22,15 +22,15 @@ type Topology struct {
 	Links    []Link
 }
 
-// Host is a machine. Its name differs from those of all hosts, switches and clusters.
+// Host is a machine. Its name differs from all other names of hosts, switches and clusters.
 type Host struct {
 	Name    string
 	Cluster string // a path, or "" for none
-	// Send and Receive are the rates of its interface, so what it relays takes of both. 0 is no limit.
+	// Send and Receive are the rates of its interface, so what it relays takes of both. 0 means no limit.
 	Send, Receive float64
 }
 
-// Link joins two hosts or switches. AB is its rate from A to B, and BA back; 0 is no limit.
+// Link joins two hosts or switches. AB is its rate from A to B, and BA back; 0 means no limit.
 type Link struct {
 	A, B   string
 	AB, BA float64
@@ -78,7 +78,7 @@ func (t *Topology) check() error {
 			return fmt.Errorf("link %q leads to where it begins", l.name())
 		}
 		if seen[[2]string{l.A, l.B}] || seen[[2]string{l.B, l.A}] {
-			return fmt.Errorf("link %q is given twice: give one with the sum of their rates", l.name())
+			return fmt.Errorf("duplicate link %q: give one with the sum of their rates", l.name())
 		}
 		seen[[2]string{l.A, l.B}] = true
 		if err := errors.Join(checkRate(l.AB), checkRate(l.BA)); err != nil {
@@ -95,7 +95,7 @@ func checkRate(r float64) error {
 	return nil
 }
 
-// unlimited returns a rate with which it can be computed.
+// unlimited returns +Inf for a rate of 0.
 func unlimited(r float64) float64 {
 	if r == 0 {
 		return math.Inf(1)

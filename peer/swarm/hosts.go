@@ -43,7 +43,7 @@ func (s *Swarm) findHosts() {
 		return
 	}
 	var wanted []string
-	for _, h := range p.Neighbours(p.Index(s.cfg.Name)) {
+	for _, h := range p.Neighbors(p.Index(s.cfg.Name)) {
 		wanted = append(wanted, p.Hosts[h])
 	}
 	found, err := metadata.Hosts(s.ctx, s.cfg.Finder, s.cfg.Link.Keys()[0], s.cfg.Name, wanted)

@@ -5,9 +5,8 @@ import "slices"
 // Index returns the number of a host, -1 if it is not in the plan.
 func (p *Plan) Index(host string) int { return slices.Index(p.Hosts, host) }
 
-// Neighbours returns the hosts that send to a host in some tree, or to which it sends: its parents
-// first, each once.
-func (p *Plan) Neighbours(host int) []int {
+// Neighbors returns the parents and then the children of a host in all trees, each once.
+func (p *Plan) Neighbors(host int) []int {
 	if host < 0 {
 		return nil
 	}
