@@ -66,8 +66,8 @@ func (m *connManager) announce(url string) {
 	}
 	defer client.Close()
 	event, retry, idleInterval := tracker.Started, minRetry, minInterval
-	complete := m.handler.complete()
-	if m.handler.progress().left == 0 {
+	complete := m.complete
+	if m.progress().left == 0 {
 		complete = nil // it was complete from the start
 	}
 	for m.ctx.Err() == nil {
@@ -109,7 +109,7 @@ func (m *connManager) announce(url string) {
 }
 
 func (m *connManager) announceRequest(event tracker.AnnounceEvent) tracker.AnnounceRequest {
-	now := m.handler.progress()
+	now := m.progress()
 	return tracker.AnnounceRequest{
 		InfoHash:   [20]byte(m.hash),
 		PeerId:     m.server.peerID,

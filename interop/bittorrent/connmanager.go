@@ -33,10 +33,10 @@ type connManager struct {
 	hash     proto.InfoHash
 	trackers []string
 	named    []string // trackers that users of this node named
-	handler  handler
-	log      *slog.Logger
-	ctx      context.Context // ends with the swarm or the call, and with the server
-	cancel   context.CancelCauseFunc
+	handler
+	log    *slog.Logger
+	ctx    context.Context // ends with the swarm or the call, and with the server
+	cancel context.CancelCauseFunc
 
 	addrs *addrList
 	wg    sync.WaitGroup // connections and dials
@@ -48,16 +48,15 @@ type connManager struct {
 	closed bool
 }
 
-// handler runs the connections of a torrent.
-type handler interface {
+// handler is what runs the connections of a torrent.
+type handler struct {
 	// handle runs a connection after the handshakes, until it ends, and returns the reason.
-	// The caller closes conn. Each connection has a separate goroutine.
-	handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error
+	// The caller closes it. Each connection has a separate goroutine.
+	handle func(*remotePeer) error
 	// progress returns the progress to announce. It may be called from any goroutine.
-	progress() progress
-	// complete returns a channel that is closed when the download is complete, nil if
-	// it never is.
-	complete() <-chan struct{}
+	progress func() progress
+	// complete is closed when the download is complete, nil if it never is.
+	complete <-chan struct{}
 }
 
 // progress is the progress of a download, in bytes.
@@ -177,7 +176,7 @@ func (m *connManager) dial(addr netip.AddrPort, dialed func()) error {
 	if err != nil {
 		return err
 	}
-	return m.runConn(conn, addr, remote, true)
+	return m.runConn(&remotePeer{Conn: conn, handshake: remote, addr: addr, dialed: true})
 }
 
 func (m *connManager) handshake() *handshake {
@@ -185,18 +184,18 @@ func (m *connManager) handshake() *handshake {
 }
 
 // runConn runs a connection after the handshakes, until it ends, and returns the reason.
-// The caller closes conn.
-func (m *connManager) runConn(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error {
+// The caller closes it.
+func (m *connManager) runConn(p *remotePeer) error {
 	if !m.enter() {
 		return context.Cause(m.ctx)
 	}
 	defer m.wg.Done()
-	if remote.peerID == m.server.peerID {
+	if p.peerID == m.server.peerID {
 		return errSelf
 	}
-	_ = conn.SetDeadline(time.Time{})
-	err := m.handler.handle(conn, addr, remote, dialed)
-	m.log.Debug("client disconnected", "addr", addr, "error", err)
+	_ = p.SetDeadline(time.Time{})
+	err := m.handle(p)
+	m.log.Debug("client disconnected", "addr", p.addr, "error", err)
 	return err
 }
 
@@ -212,7 +211,7 @@ func (m *connManager) enter() bool {
 }
 
 // add admits a client until remove, or returns the reason for rejecting it.
-func (m *connManager) add(peerID [20]byte, addr netip.Addr, dialed bool) error {
+func (m *connManager) add(p *remotePeer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	allDialed := 0
@@ -221,23 +220,23 @@ func (m *connManager) add(peerID [20]byte, addr netip.Addr, dialed bool) error {
 			allDialed++
 		}
 	}
-	_, connected := m.conns[peerID]
+	_, connected := m.conns[p.peerID]
 	switch {
 	case connected:
 		return errDuplicate
-	case len(m.conns) >= maxConns || dialed && allDialed >= maxDialed:
+	case len(m.conns) >= maxConns || p.dialed && allDialed >= maxDialed:
 		return errFull
-	case time.Now().Before(m.banned[addr]):
+	case time.Now().Before(m.banned[p.addr.Addr()]):
 		return errBanned
 	}
-	m.conns[peerID] = dialed
+	m.conns[p.peerID] = p.dialed
 	return nil
 }
 
-func (m *connManager) remove(peerID [20]byte) {
+func (m *connManager) remove(p *remotePeer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.conns, peerID)
+	delete(m.conns, p.peerID)
 }
 
 // fail records the last error of a tracker or a client, nil for none.

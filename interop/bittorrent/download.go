@@ -21,6 +21,8 @@ type download struct {
 	limit    int      // of inFlight
 	late     int      // chunks in flight of dropped blocks, which may still arrive
 	reply    replyTimer
+
+	unrequested int // chunks without a request
 }
 
 // block is a requested span. Its chunks are numbered from its begin.
@@ -117,15 +119,16 @@ func (d *download) endChunk(b *block, k int) (complete, dropped bool) {
 	return true, false
 }
 
-// takeLate counts down the late chunks, and reports whether there was one.
-func (d *download) takeLate() bool {
+// skip counts a chunk without an open request, and fails if it is none of those in flight and there were many.
+func (d *download) skip() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.late == 0 {
-		return false
+	if d.late > 0 {
+		d.late--
+	} else if d.unrequested++; d.unrequested > maxUnrequested {
+		return protocolError("%d chunks without a request", d.unrequested)
 	}
-	d.late--
-	return true
+	return nil
 }
 
 // replyTime returns the client's time to reply while it sends nothing else.

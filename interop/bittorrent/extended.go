@@ -103,6 +103,6 @@ func (c *peerConn) onMetadata(b []byte) error {
 		piece = info[begin:min(begin+chunk, len(info))]
 		reply.Type, reply.TotalSize = pp.DataMetadataExtensionMsgType, len(info)
 	}
-	c.send(pp.Extended, encodeMetadata(id, reply, piece))
+	c.out.send(pp.Extended, encodeMetadata(id, reply, piece))
 	return nil
 }

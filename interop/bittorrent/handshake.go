@@ -3,6 +3,8 @@ package bittorrent
 import (
 	"errors"
 	"io"
+	"net"
+	"net/netip"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
@@ -15,6 +17,14 @@ type handshake struct {
 	extensions pp.PeerExtensionBits
 	hash       proto.InfoHash
 	peerID     [20]byte
+}
+
+// remotePeer is a client after the handshakes.
+type remotePeer struct {
+	net.Conn  // its reader and writer of messages, which may be encrypted
+	handshake // of the client
+	addr      netip.AddrPort
+	dialed    bool
 }
 
 func (h *handshake) append(b []byte) []byte {

@@ -117,7 +117,7 @@ func TestCloseAfterHandshake(t *testing.T) {
 	sw := newSwarm(t.Context(), n.server, n.seed(t, s), s.torrent())
 	local, remote := net.Pipe()
 	remote.Close()
-	c, err := sw.newPeerConn(local, remoteAddr(local), *modern.handshake(s, 1), false)
+	c, err := sw.newPeerConn(&remotePeer{Conn: local, handshake: *modern.handshake(s, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func FuzzRead(f *testing.F) {
 		sw := newSwarm(t.Context(), n.server, tr, s.torrent())
 		local, remote := net.Pipe()
 		done := make(chan error, 1)
-		go func() { done <- sw.runConn(local, remoteAddr(local), *kind.handshake(s, 1), false) }()
+		go func() { done <- sw.runConn(&remotePeer{Conn: local, handshake: *kind.handshake(s, 1)}) }()
 		go func() { _, _ = io.Copy(io.Discard, remote) }()
 		for len(b) > 0 {
 			k := min(len(b), 1+int(b[0]))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/binary"
 	"io"
-	"sync"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
@@ -77,50 +76,3 @@ func encodeBitfield(s *bitset.Set) []byte {
 
 // bitfieldHas reports whether an encoded bitfield has piece i.
 func bitfieldHas(b []byte, i int) bool { return b[i/8]&(0x80>>(i%8)) != 0 }
-
-// sendBuffer collects the messages to one client, to write them with one call. Safe
-// for concurrent use; it never blocks.
-type sendBuffer struct {
-	// ready holds a token when there is something to write.
-	ready chan struct{}
-
-	mu  sync.Mutex
-	buf []byte
-}
-
-func newSendBuffer() *sendBuffer { return &sendBuffer{ready: make(chan struct{}, 1)} }
-
-// add adds a message, and reports whether there was room.
-func (s *sendBuffer) add(t pp.MessageType, payload []byte, fields ...uint32) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.buf)+5+4*len(fields)+len(payload) > maxUnsent {
-		return false
-	}
-	s.buf = appendMessage(s.buf, t, payload, fields...)
-	s.signal()
-	return true
-}
-
-func (s *sendBuffer) addKeepAlive() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.buf = append(s.buf, 0, 0, 0, 0)
-	s.signal()
-}
-
-func (s *sendBuffer) signal() {
-	select {
-	case s.ready <- struct{}{}:
-	default:
-	}
-}
-
-// take returns the messages, and uses spare for the next ones.
-func (s *sendBuffer) take(spare []byte) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b := s.buf
-	s.buf = spare[:0]
-	return b
-}

@@ -39,7 +39,7 @@ var (
 	errNoMetadata = errors.New("the client does not send the info dictionary")
 )
 
-// metadataFetcher is a handler that downloads an info dictionary (BEP 9). Its handshake
+// metadataFetcher downloads an info dictionary (BEP 9). Its handshake
 // does not contain the key of a mob node, so other nodes serve it like any client.
 type metadataFetcher struct {
 	*connManager
@@ -70,34 +70,29 @@ func (s *Server) Describe(ctx context.Context, link *proto.Link) (info []byte, e
 
 func (s *Server) newMetadataFetcher(ctx context.Context, hash proto.InfoHash) *metadataFetcher {
 	f := &metadataFetcher{slots: make(chan struct{}, maxMetadataConns)}
-	f.connManager = s.newConnManager(ctx, hash, f, s.log)
+	// The length is unknown, but trackers return seeds only to clients that are not complete.
+	h := handler{handle: f.handle, progress: func() progress { return progress{left: chunk} }}
+	f.connManager = s.newConnManager(ctx, hash, h, s.log)
 	return f
 }
 
-// complete implements handler: the content is not downloaded.
-func (f *metadataFetcher) complete() <-chan struct{} { return nil }
-
-// progress implements handler. The length is unknown, but trackers return seeds only
-// to clients that are not complete.
-func (f *metadataFetcher) progress() progress { return progress{left: chunk} }
-
-// handle implements handler: it downloads the info dictionary from one client.
-func (f *metadataFetcher) handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error {
-	if !remote.extensions.SupportsExtended() {
+// handle downloads the info dictionary from one client.
+func (f *metadataFetcher) handle(p *remotePeer) error {
+	if !p.extensions.SupportsExtended() {
 		return errNoMetadata
 	}
-	if err := f.add(remote.peerID, addr.Addr(), dialed); err != nil {
+	if err := f.add(p); err != nil {
 		return err
 	}
-	defer f.remove(remote.peerID)
-	stop := context.AfterFunc(f.ctx, func() { _ = conn.Close() })
+	defer f.remove(p)
+	stop := context.AfterFunc(f.ctx, func() { _ = p.Close() })
 	defer stop()
-	info, err := f.fetch(newMetadataConn(conn), addr)
+	info, err := f.fetch(newMetadataConn(p), p.addr)
 	if err == nil && sha1.Sum(info) != f.hash {
 		err = protocolError("info dictionary with another hash")
 	}
 	if errors.Is(err, errProtocol) {
-		f.ban(addr.Addr())
+		f.ban(p.addr.Addr())
 	}
 	if err != nil {
 		return err

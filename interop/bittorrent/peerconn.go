@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -36,73 +35,66 @@ const (
 // it: one reads, one writes messages, and one serves requests.
 type peerConn struct {
 	// Constant.
+	remote     *remotePeer
 	swarm      *swarm
-	conn       net.Conn
-	addr       netip.AddrPort
-	dialed     bool
-	remote     handshake
 	attachment *peer.Attachment
 	ctx        context.Context // ends with the connection
 	cancel     context.CancelCauseFunc
 
 	// Safe for concurrent use.
-	out      *sendBuffer
+	out      *sender
 	requests *payload.Queue // of the client
 	download *download
-	writeMu  sync.Mutex // held during a write, which must not mix with another
 
 	// Owned by the reader.
-	extended    extendedHandshake // of the client
-	unrequested int
-	joined      bool
+	extended extendedHandshake // of the client
+	joined   bool
 
 	mu    sync.Mutex
 	state peerState
 }
 
-func (s *swarm) newPeerConn(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) (*peerConn, error) {
+func (s *swarm) newPeerConn(p *remotePeer) (*peerConn, error) {
 	attachment, err := s.transfer.Attach()
 	if err != nil {
 		return nil, err
 	}
 	c := &peerConn{
+		remote:     p,
 		swarm:      s,
-		conn:       conn,
-		addr:       addr,
-		dialed:     dialed,
-		remote:     remote,
 		attachment: attachment,
-		out:        newSendBuffer(),
 		requests:   payload.NewQueue(),
 		download:   &download{limit: defaultReqq},
 		state:      newPeerState(attachment.Pieces()),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(s.ctx)
+	c.out = &sender{conn: p, fast: p.extensions.SupportsFast(), cancel: c.cancel, ready: make(chan struct{}, 1)}
 	return c, nil
 }
 
 // run runs the connection until it ends, and returns the reason.
 func (c *peerConn) run() error {
 	stop := context.AfterFunc(c.ctx, func() {
-		_ = c.conn.Close()
+		_ = c.remote.Close()
 		c.requests.Close()
 	})
 	defer stop()
 	c.sendFirst()
-	if err := c.write(c.out.take(nil)); err != nil { // immediately, so that another mob node recognizes this one
+	if err := c.out.write(c.out.take(nil)); err != nil { // immediately, so that another mob node recognizes this one
 		c.cancel(err)
 		return err
 	}
+	up := &upload{c.attachment, c.requests, c.out, &c.swarm.server.limiter}
 	var wg sync.WaitGroup
-	wg.Go(c.writeLoop)
-	wg.Go(c.serveLoop)
+	wg.Go(func() { c.cancel(c.out.loop(c.ctx)) })
+	wg.Go(func() { c.cancel(up.loop(c.ctx)) })
 	c.cancel(c.read())
 	wg.Wait()
 	c.discard(c.download.dropAll())
 	err := context.Cause(c.ctx)
 	if c.joined {
 		c.attachment.Leave(err)
-		c.swarm.remove(c.remote.peerID)
+		c.swarm.remove(c.remote)
 	}
 	return err
 }
@@ -110,10 +102,10 @@ func (c *peerConn) run() error {
 // sendFirst sends the extended handshake and the pieces of the node.
 func (c *peerConn) sendFirst() {
 	if c.remote.extensions.SupportsExtended() {
-		h := c.swarm.server.extendedHandshake(c.addr)
+		h := c.swarm.server.extendedHandshake(c.remote.addr)
 		h.MetadataSize = len(c.swarm.torrent.Info())
 		h.Mob = c.swarm.transfer.NodeID()
-		c.send(pp.Extended, h.encode())
+		c.out.send(pp.Extended, h.encode())
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,73 +116,19 @@ func (c *peerConn) sendFirst() {
 		}
 	}
 	switch have := c.state.local.Len(); {
-	case c.supportsFast() && have == 0:
-		c.send(pp.HaveNone, nil)
-	case c.supportsFast() && have == pieces:
-		c.send(pp.HaveAll, nil)
+	case c.out.fast && have == 0:
+		c.out.send(pp.HaveNone, nil)
+	case c.out.fast && have == pieces:
+		c.out.send(pp.HaveAll, nil)
 	case have > 0:
-		c.send(pp.Bitfield, encodeBitfield(c.state.local))
+		c.out.send(pp.Bitfield, encodeBitfield(c.state.local))
 	}
-	c.send(pp.Unchoke, nil)
-}
-
-func (c *peerConn) supportsFast() bool { return c.remote.extensions.SupportsFast() }
-
-// send queues a message. It does not block.
-func (c *peerConn) send(t pp.MessageType, payload []byte, fields ...uint32) {
-	if !c.out.add(t, payload, fields...) {
-		c.cancel(errNotReading)
-	}
-}
-
-func (c *peerConn) sendRequest(s proto.Span) { c.send(pp.Request, nil, s.Piece, s.Begin, s.Length) }
-
-func (c *peerConn) sendCancel(s proto.Span) { c.send(pp.Cancel, nil, s.Piece, s.Begin, s.Length) }
-
-// sendReject rejects a request, if the client supports that (BEP 6).
-func (c *peerConn) sendReject(s proto.Span) {
-	if c.supportsFast() {
-		c.send(pp.Reject, nil, s.Piece, s.Begin, s.Length)
-	}
-}
-
-// writeLoop writes queued messages.
-func (c *peerConn) writeLoop() {
-	keepAlive := time.NewTimer(keepAliveInterval)
-	defer keepAlive.Stop()
-	var buf []byte
-	for {
-		select {
-		case <-c.out.ready:
-		case <-keepAlive.C:
-			c.out.addKeepAlive()
-		case <-c.ctx.Done():
-			return
-		}
-		buf = c.out.take(buf)
-		if len(buf) == 0 {
-			continue
-		}
-		if err := c.write(buf); err != nil {
-			c.cancel(err)
-			return
-		}
-		keepAlive.Reset(keepAliveInterval)
-	}
-}
-
-// write writes whole messages.
-func (c *peerConn) write(b []byte) error {
-	c.writeMu.Lock()
-	defer c.writeMu.Unlock()
-	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTimeout))
-	_, err := c.conn.Write(b)
-	return err
+	c.out.send(pp.Unchoke, nil)
 }
 
 // read reads messages until the connection ends.
 func (c *peerConn) read() error {
-	r := bufio.NewReaderSize(c.conn, 64<<10)
+	r := bufio.NewReaderSize(c.remote, 64<<10)
 	if !c.remote.extensions.SupportsExtended() {
 		if err := c.join(); err != nil {
 			return err
@@ -201,7 +139,7 @@ func (c *peerConn) read() error {
 		if !c.joined {
 			timeout = handshakeTimeout
 		}
-		_ = c.conn.SetReadDeadline(time.Now().Add(timeout))
+		_ = c.remote.SetReadDeadline(time.Now().Add(timeout))
 		if err := c.readMessage(r); err != nil {
 			return err
 		}
@@ -210,12 +148,12 @@ func (c *peerConn) read() error {
 
 // join makes the client a peer of the swarm, after the extended handshake.
 func (c *peerConn) join() error {
-	if err := c.swarm.add(c.remote.peerID, c.addr.Addr(), c.dialed); err != nil {
+	if err := c.swarm.add(c.remote); err != nil {
 		return err
 	}
 	c.joined = true
-	port := c.addr.Port()
-	if c.extended.Port > 0 && c.extended.Port < 1<<16 && !c.dialed {
+	port := c.remote.addr.Port()
+	if c.extended.Port > 0 && c.extended.Port < 1<<16 && !c.remote.dialed {
 		port = uint16(c.extended.Port)
 	}
 	if c.extended.Reqq > 0 {
@@ -223,9 +161,9 @@ func (c *peerConn) join() error {
 	}
 	c.attachment.Join(peer.ExternalPeerInfo{
 		ID:      proto.PeerID("bt:" + string(c.remote.peerID[:])),
-		Cluster: "bt:" + netip.AddrPortFrom(c.addr.Addr(), port).String(),
+		Cluster: "bt:" + netip.AddrPortFrom(c.remote.addr.Addr(), port).String(),
 		Client:  clientName(c.extended.V, c.remote.peerID),
-		LAN:     c.swarm.server.localNets.contains(c.addr.Addr()),
+		LAN:     c.swarm.server.localNets.contains(c.remote.addr.Addr()),
 	}, c)
 	all := []proto.Range{{Count: uint32(c.attachment.Pieces())}}
 	c.attachment.Send(&proto.Want{Pieces: all})
@@ -243,16 +181,16 @@ func (c *peerConn) Receive(m proto.Message) {
 		c.sendHaves(m.Have)
 	case *proto.Request:
 		c.download.add(m.Span)
-		c.download.request(c.sendRequest)
+		c.download.request(c.out.request)
 	case *proto.Cancel:
-		c.discard(c.download.cancel(m.Span, c.sendCancel))
-		c.download.request(c.sendRequest)
+		c.discard(c.download.cancel(m.Span, c.out.withdraw))
+		c.download.request(c.out.request)
 	case *proto.Bad:
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.state.removeRemote(int(m.Piece))
 	case *proto.Ping:
-		rtt := max(transport.RTT(c.conn), c.download.replyTime())
+		rtt := max(transport.RTT(c.remote.Conn), c.download.replyTime())
 		time.AfterFunc(rtt, func() { c.attachment.Send(&proto.Pong{Nonce: m.Nonce}) })
 	}
 }
@@ -260,7 +198,7 @@ func (c *peerConn) Receive(m proto.Message) {
 // Close implements [peer.ExternalPeer].
 func (c *peerConn) Close(code proto.Code, why string) {
 	if code == proto.CodeBanned {
-		c.swarm.ban(c.addr.Addr())
+		c.swarm.ban(c.remote.addr.Addr())
 	}
 	c.cancel(errors.New(why))
 }
@@ -283,7 +221,7 @@ func (c *peerConn) sendHaves(pieces []proto.Range) {
 	defer c.mu.Unlock()
 	for i := range bitset.Numbers(pieces, c.attachment.Pieces()) {
 		if c.state.addLocal(i) {
-			c.send(pp.Have, nil, uint32(i))
+			c.out.send(pp.Have, nil, uint32(i))
 		}
 	}
 	c.updateInterest()
@@ -298,7 +236,7 @@ func (c *peerConn) updateInterest() {
 		if interested {
 			t = pp.Interested
 		}
-		c.send(t, nil)
+		c.out.send(t, nil)
 	}
 	if c.state.bothSeeds() {
 		c.cancel(errBothSeeds)

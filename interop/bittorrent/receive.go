@@ -74,7 +74,7 @@ func (c *peerConn) onFields(t pp.MessageType, s proto.Span) error {
 		c.requests.Cancel(s)
 	case pp.Reject:
 		c.reject(c.download.reject(s))
-		c.download.request(c.sendRequest)
+		c.download.request(c.out.request)
 	}
 	return nil
 }
@@ -86,7 +86,7 @@ func (c *peerConn) onRequest(s proto.Span) error {
 		uint64(s.Begin)+uint64(s.Length) > uint64(c.attachment.Size(s.Piece)):
 		return protocolError("invalid request of piece %d, begin %d, length %d", s.Piece, s.Begin, s.Length)
 	case !c.joined || !c.attachment.Has(s.Piece):
-		c.sendReject(s)
+		c.out.reject(s)
 	case !c.requests.Add(s):
 		return protocolError("too many requests")
 	}
@@ -208,17 +208,14 @@ func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
 	case complete:
 		c.attachment.Store(block.span, block.buf)
 	}
-	c.download.request(c.sendRequest)
+	c.download.request(c.out.request)
 	return err
 }
 
 // skipChunk skips a chunk without an open request.
 func (c *peerConn) skipChunk(r *bufio.Reader, n int) error {
-	if !c.download.takeLate() {
-		c.unrequested++
-		if c.unrequested > maxUnrequested {
-			return protocolError("%d chunks without a request", c.unrequested)
-		}
+	if err := c.download.skip(); err != nil {
+		return err
 	}
 	if c.joined {
 		c.attachment.Wasted(n)

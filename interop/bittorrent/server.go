@@ -102,13 +102,10 @@ func (s *Server) Close() error {
 
 // Problem returns the reason for finding no clients of a torrent, empty if there is nothing to report.
 func (s *Server) Problem(hash proto.InfoHash) string {
-	s.mu.Lock()
-	m := s.managers[hash]
-	s.mu.Unlock()
-	if m == nil {
-		return ""
+	if m := s.manager(hash); m != nil {
+		return m.problem()
 	}
-	return m.problem()
+	return ""
 }
 
 func (s *Server) acceptLoop() {
@@ -135,49 +132,53 @@ func (s *Server) acceptLoop() {
 func (s *Server) handle(conn net.Conn) {
 	defer conn.Close()
 	addr := remoteAddr(conn)
-	stream, m, remote, err := s.acceptHandshake(conn)
+	p, m, err := s.acceptHandshake(conn)
 	<-s.handshakes
 	if err != nil {
 		s.log.Debug("handshake failed", "addr", addr, "error", err)
 		return
 	}
-	_ = m.runConn(stream, addr, remote, false) // it logs the error
+	_ = m.runConn(p) // it logs the error
 }
 
 var errUnknownTorrent = errors.New("unknown info-hash")
 
-// acceptHandshake exchanges handshakes over an accepted connection. It returns the stream
-// for messages, which may be encrypted.
-func (s *Server) acceptHandshake(conn net.Conn) (stream net.Conn, m *connManager, remote handshake, err error) {
+// acceptHandshake exchanges handshakes over an accepted connection.
+func (s *Server) acceptHandshake(conn net.Conn) (*remotePeer, *connManager, error) {
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
 	defer stop()
+	p := &remotePeer{Conn: conn, addr: remoteAddr(conn)}
 	start := make([]byte, len(pp.Protocol))
 	if _, err := io.ReadFull(conn, start); err != nil {
-		return nil, nil, remote, err
+		return nil, nil, err
 	}
-	stream = conn
 	r := io.MultiReader(bytes.NewReader(start), conn)
 	if string(start) != pp.Protocol {
-		stream, err = s.acceptMSE(conn, start)
+		stream, err := s.acceptMSE(conn, start)
 		if err != nil {
-			return nil, nil, remote, err
+			return nil, nil, err
 		}
-		r = stream
+		p.Conn, r = stream, stream
 	}
-	if err := remote.readUpToHash(r); err != nil {
-		return nil, nil, remote, err
+	if err := p.readUpToHash(r); err != nil {
+		return nil, nil, err
 	}
-	s.mu.Lock()
-	m = s.managers[remote.hash]
-	s.mu.Unlock()
+	m := s.manager(p.hash)
 	if m == nil {
-		return nil, nil, remote, errUnknownTorrent
+		return nil, nil, errUnknownTorrent
 	}
-	if _, err := stream.Write(m.handshake().append(nil)); err != nil {
-		return nil, nil, remote, err
+	if _, err := p.Write(m.handshake().append(nil)); err != nil {
+		return nil, nil, err
 	}
-	return stream, m, remote, remote.readPeerID(stream)
+	return p, m, p.readPeerID(p)
+}
+
+// manager returns the connManager of a torrent, nil if there is none.
+func (s *Server) manager(hash proto.InfoHash) *connManager {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.managers[hash]
 }
 
 func remoteAddr(conn net.Conn) netip.AddrPort {

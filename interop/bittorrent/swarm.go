@@ -2,8 +2,6 @@ package bittorrent
 
 import (
 	"context"
-	"net"
-	"net/netip"
 
 	"github.com/mobgrid/mob/peer"
 )
@@ -34,7 +32,8 @@ func (s *Server) Attach(ctx context.Context, t *peer.Transfer) {
 
 func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent) *swarm {
 	sw := &swarm{transfer: t, torrent: torrent, done: make(chan struct{})}
-	sw.connManager = s.newConnManager(ctx, torrent.Hash, sw, s.log.With("content", t.ShortName()))
+	h := handler{handle: sw.handle, progress: sw.progress, complete: sw.done}
+	sw.connManager = s.newConnManager(ctx, torrent.Hash, h, s.log.With("content", t.ShortName()))
 	sw.trackers, sw.named = torrent.Trackers, torrent.Named
 	sw.addLinked(torrent.Peers)
 	return sw
@@ -47,10 +46,7 @@ func (s *swarm) waitComplete() {
 	}
 }
 
-// complete implements handler.
-func (s *swarm) complete() <-chan struct{} { return s.done }
-
-// progress implements handler.
+// progress returns the progress of the transfer.
 func (s *swarm) progress() progress {
 	st := s.transfer.Progress()
 	now := progress{
@@ -63,9 +59,9 @@ func (s *swarm) progress() progress {
 	return now
 }
 
-// handle implements handler.
-func (s *swarm) handle(conn net.Conn, addr netip.AddrPort, remote handshake, dialed bool) error {
-	c, err := s.newPeerConn(conn, addr, remote, dialed)
+// handle makes a client a peer of the transfer until the connection ends.
+func (s *swarm) handle(p *remotePeer) error {
+	c, err := s.newPeerConn(p)
 	if err != nil {
 		return err
 	}
