@@ -195,7 +195,8 @@ func (c *metadataConn) download() ([]byte, error) {
 	start := time.Now()
 	for c.received < len(c.pieces) {
 		for c.requested < min(len(c.pieces), c.received+metadataPipeline) {
-			if err := c.request(c.requested); err != nil {
+			m := pp.ExtendedMetadataRequestMsg{Type: pp.RequestMetadataExtensionMsgType, Piece: c.requested}
+			if err := c.send(encodeMetadata(c.id, m, nil)); err != nil {
 				return nil, err
 			}
 			c.requested++
@@ -216,13 +217,6 @@ func (c *metadataConn) download() ([]byte, error) {
 		}
 	}
 	return bytes.Join(c.pieces, nil), nil
-}
-
-func (c *metadataConn) request(piece int) error {
-	return c.send(encodeMetadata(c.id, pp.ExtendedMetadataRequestMsg{
-		Type:  pp.RequestMetadataExtensionMsgType,
-		Piece: piece,
-	}, nil))
 }
 
 // onMetadata stores a piece.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"syscall"
 
 	"github.com/anacrolix/torrent/mse"
@@ -43,13 +44,7 @@ func (s *Server) acceptMSE(conn net.Conn, start []byte) (net.Conn, error) {
 		io.Reader
 		io.Writer
 	}{io.MultiReader(bytes.NewReader(start), conn), conn}
-	rw, _, err := mse.ReceiveHandshake(ctx, raw, func(try func([]byte) bool) {
-		for _, key := range keys {
-			if !try(key) {
-				return
-			}
-		}
-	}, mse.DefaultCryptoSelector)
+	rw, _, err := mse.ReceiveHandshake(ctx, raw, mse.SecretKeyIter(slices.Values(keys)), mse.DefaultCryptoSelector)
 	if err != nil {
 		return nil, err
 	}
@@ -69,10 +64,5 @@ func (s *Server) infoHashes() (keys [][]byte) {
 // isText reports whether b is printable, as in HTTP. The encrypted handshake starts
 // with a random number.
 func isText(b []byte) bool {
-	for _, c := range b {
-		if (c < ' ' || c > '~') && c != '\r' && c != '\n' && c != '\t' {
-			return false
-		}
-	}
-	return true
+	return !bytes.ContainsFunc(b, func(r rune) bool { return r > '~' || r < ' ' && r != '\r' && r != '\n' && r != '\t' })
 }

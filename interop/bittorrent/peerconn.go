@@ -2,10 +2,12 @@ package bittorrent
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
@@ -246,20 +248,13 @@ func (c *peerConn) updateInterest() {
 // clientName returns the printable form of a client's name, or of the start of its peer
 // id if it has none.
 func clientName(name string, peerID [20]byte) string {
-	if name == "" {
-		name = string(peerID[:8])
-	}
-	out := make([]rune, 0, maxClientName)
-	for _, r := range name {
-		if len(out) == maxClientName {
-			break
-		}
+	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
-			r = '?'
+			return '?'
 		}
-		out = append(out, r)
-	}
-	return string(out)
+		return r
+	}, cmp.Or(name, string(peerID[:8])))
+	return name[:min(len(name), maxClientName)]
 }
 
 // errProtocol is wrapped by errors about clients that violate the protocol.

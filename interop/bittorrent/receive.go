@@ -29,17 +29,8 @@ func (c *peerConn) readMessage(r *bufio.Reader) error {
 		}
 		return c.onExtended(b)
 	}
-	return c.readFields(r, t, n)
-}
-
-// readFields reads and handles a message of 32-bit fields, and skips one of an unknown
-// type.
-func (c *peerConn) readFields(r *bufio.Reader, t pp.MessageType, n int64) error {
 	fields := fieldsOf(t)
-	if fields < 0 {
-		if n > maxUnknown {
-			return protocolError("message of type %d and %d bytes", t, n)
-		}
+	if fields < 0 && n <= maxUnknown {
 		_, err := r.Discard(int(n))
 		return err
 	}
