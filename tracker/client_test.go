@@ -40,15 +40,15 @@ func TestCollect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		results := make(chan result[*proto.AnnounceReply])
 		go func() {
-			results <- result[*proto.AnnounceReply]{tracker: 1, err: errClosed}
+			results <- result[*proto.AnnounceReply]{err: errClosed}
 			time.Sleep(time.Minute)
-			results <- result[*proto.AnnounceReply]{tracker: 2, reply: &proto.AnnounceReply{Interval: 2}}
+			results <- result[*proto.AnnounceReply]{reply: &proto.AnnounceReply{Interval: 2}}
 			time.Sleep(time.Second / 2)
-			results <- result[*proto.AnnounceReply]{tracker: 0, reply: &proto.AnnounceReply{Interval: 0}}
+			results <- result[*proto.AnnounceReply]{reply: &proto.AnnounceReply{Interval: 0}}
 		}()
 		began := time.Now()
 		got, err := collect(results, 4, time.Second)
-		if err != nil || len(got) != 2 || got[0].Interval != 0 || got[1].Interval != 2 {
+		if err != nil || len(got) != 2 || got[0].Interval != 2 || got[1].Interval != 0 {
 			t.Errorf("collected %+v, %v", got, err)
 		}
 		if took := time.Since(began); took != time.Minute+time.Second {

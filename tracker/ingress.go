@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
@@ -40,9 +42,11 @@ func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Re
 	in := &ingress{at: t.now, copies: copiesOf(m.cluster.name, r)}
 	for _, f := range r.Flows {
 		if from := m.swarm.find(f.Cluster); from != nil && f.Bytes > 0 {
-			in.addFlow(flow{from: from.name, bytes: min(f.Bytes, maxBytes)})
+			in.flows = append(in.flows, flow{from: from.name, bytes: min(f.Bytes, maxBytes)})
 		}
 	}
+	slices.SortStableFunc(in.flows, func(a, b flow) int { return cmp.Compare(b.bytes, a.bytes) })
+	in.flows = slices.Clone(in.flows[:min(len(in.flows), maxMemberFlows)])
 	in.setRates(m.ingress)
 	m.ingress = in
 }
@@ -66,23 +70,6 @@ func copiesOf(cluster string, r *proto.Received) (c copies) {
 		c[i] = float64(in) / float64(r.Length)
 	}
 	return c
-}
-
-// addFlow adds a flow, or replaces the smallest one if there are maxMemberFlows.
-func (in *ingress) addFlow(f flow) {
-	if len(in.flows) < maxMemberFlows {
-		in.flows = append(in.flows, f)
-		return
-	}
-	least := 0
-	for i := range in.flows {
-		if in.flows[i].bytes < in.flows[least].bytes {
-			least = i
-		}
-	}
-	if in.flows[least].bytes < f.bytes {
-		in.flows[least] = f
-	}
 }
 
 // setRates sets the rates since the ingress before, which is nil for the first. Two announces at almost the

@@ -26,13 +26,11 @@ var errClosed = errors.New("the tracker client is closed")
 
 // result is the outcome of a request to one tracker.
 type result[M proto.Message] struct {
-	tracker int // index
-	reply   M
-	err     error
+	reply M
+	err   error
 }
 
-// askAll sends req to all trackers and returns their replies in the order of the
-// trackers, until the grace after the first one is over.
+// askAll sends req to all trackers and returns their replies, until the grace after the first one is over.
 func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) ([]M, error) {
 	if len(c.trackers) == 0 {
 		return nil, ErrNoTracker
@@ -59,13 +57,13 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	asking, cancel := context.WithTimeout(c.closing, c.cfg.Timeout)
 	release := context.AfterFunc(ctx, cancel)
 	results := make(chan result[M], len(c.trackers))
-	for i, t := range c.trackers {
+	for _, t := range c.trackers {
 		before, end := t.enqueue(req)
 		go func() {
 			defer c.requests.Done()
 			defer end()
 			reply, err := ask[M](asking, c, t, before, frame)
-			results <- result[M]{i, reply, err}
+			results <- result[M]{reply, err}
 		}()
 	}
 	replies, err := collect(results, len(c.trackers), c.cfg.Grace)
@@ -90,29 +88,22 @@ func appendFigures(frame []byte, a *proto.Announce) (_ []byte, err error) {
 }
 
 // collect waits for n results, or for the grace after the first reply.
-func collect[M proto.Message](results <-chan result[M], n int, grace time.Duration) ([]M, error) {
+func collect[M proto.Message](results <-chan result[M], n int, grace time.Duration) (replies []M, _ error) {
 	var graceOver <-chan time.Time
-	got, failed := make([]*M, n), make(requestErrors, n)
+	var failed requestErrors
 	for range n {
 		select {
 		case r := <-results:
 			if r.err != nil {
-				failed[r.tracker] = r.err
+				failed = append(failed, r.err)
 				continue
 			}
-			got[r.tracker] = &r.reply
+			replies = append(replies, r.reply)
 			if graceOver == nil {
 				graceOver = time.After(grace)
 			}
-			continue
 		case <-graceOver:
-		}
-		break
-	}
-	var replies []M
-	for _, reply := range got {
-		if reply != nil {
-			replies = append(replies, *reply)
+			return replies, nil
 		}
 	}
 	if replies == nil {
