@@ -18,7 +18,6 @@ var twoForms = map[[2]string]string{
 	{"cli/status.description", "proto.Link"}:                    "JSON with texts, and the parsed link",
 	{"cli/status.entry", "proto.Entry"}:                         "JSON with texts, and the manifest on the wire",
 	{"interop/bench.Case", "interop/netns.Config"}:              "a case for all systems, and the grid it runs on",
-	{"interop/bittorrent.Server", "peer/transport.gate"}:        "unrelated: both have a context, a log and a lock",
 	{"interop/bittorrent.connManager", "peer/transport.gate"}:   "unrelated: both have a context, a log and a lock",
 	{"membership.Certificate", "membership.certificateRecord"}:  "the certificate, and its CBOR form",
 	{"mob.PeerStatus", "peer/swarm.PeerStatus"}:                 "the pure snapshot, and one with texts and JSON",

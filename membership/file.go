@@ -82,23 +82,19 @@ func ParseGrant(text []byte) (*Grant, error) {
 
 // ReadGrant reads the file of a grant.
 func ReadGrant(path string) (*Grant, error) {
-	text, _, err := readFile(path, maxFile)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the certificate: %w", err)
-	}
-	g, err := ParseGrant(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a certificate: %w", path, err)
-	}
-	return g, nil
+	return read(path, maxFile, "certificate", ParseGrant)
 }
 
-func parseList(text []byte) (*List, error) {
-	b, err := blocks(text, listBlock)
+// read reads and parses a file. what is the name of what is in it, for errors.
+func read[T any](path string, limit int64, what string, parse func([]byte) (T, error)) (v T, err error) {
+	text, _, err := readFile(path, limit)
 	if err != nil {
-		return nil, err
+		return v, fmt.Errorf("cannot read the %s: %w", what, err)
 	}
-	return openList(b[0])
+	if v, err = parse(text); err != nil {
+		return v, fmt.Errorf("%s is not a %s: %w", path, what, err)
+	}
+	return v, nil
 }
 
 // ParseLists parses the text of one or more lists.
@@ -109,7 +105,11 @@ func ParseLists(text []byte) (Lists, error) {
 		if block == nil && len(all) > 0 {
 			return all, nil
 		}
-		l, err := parseList(text)
+		b, err := blocks(text, listBlock)
+		if err != nil {
+			return nil, err
+		}
+		l, err := openList(b[0])
 		if err != nil {
 			return nil, err
 		}
@@ -122,15 +122,7 @@ func ParseLists(text []byte) (Lists, error) {
 
 // ReadLists reads the file of one or more lists.
 func ReadLists(path string) (Lists, error) {
-	text, _, err := readFile(path, maxListsFile)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the list of revoked members: %w", err)
-	}
-	ls, err := ParseLists(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a list of revoked members: %w", path, err)
-	}
-	return ls, nil
+	return read(path, maxListsFile, "list of revoked members", ParseLists)
 }
 
 func readFile(path string, limit int64) ([]byte, os.FileMode, error) {

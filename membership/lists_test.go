@@ -81,7 +81,11 @@ func TestListsOfTwoCopies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if l, err := parseList(text); err != nil || l.Serial != serial {
+			b, err := blocks(text, listBlock)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l, err := openList(b[0]); err != nil || l.Serial != serial {
 				t.Errorf("the first list of the file: %v, %v", l, err)
 			}
 		})

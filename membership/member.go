@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -41,11 +42,12 @@ const ownValidity = 24 * time.Hour
 type Member struct {
 	cfg Config
 
-	mu        sync.Mutex
-	grant     *Grant
-	lists     Lists
-	rejection string // reason of the last member to answer for rejecting this node, empty if it accepted
-	onChange  func()
+	grant     atomic.Pointer[Grant]
+	rejection atomic.Value // string: why the last member to answer rejected this node, empty if it accepted
+	onChange  atomic.Pointer[func()]
+
+	mu    sync.Mutex
+	lists Lists
 
 	storing sync.Mutex // held while the lists are written
 }
@@ -68,15 +70,17 @@ func New(cfg Config) (*Member, error) {
 			return nil, err
 		}
 	}
+	grant := cfg.Grant
 	if cfg.Secret != nil {
-		m.grant, err = m.sign()
+		grant, err = m.sign()
 	} else {
-		m.grant, err = cfg.Grant, m.checkGrant(cfg.Grant)
-		m.cfg.Cluster = cfg.Grant.Certificate.Cluster
+		err = m.checkGrant(grant)
+		m.cfg.Cluster = grant.Certificate.Cluster
 	}
 	if err != nil {
 		return nil, err
 	}
+	m.grant.Store(grant)
 	return m, m.Problem()
 }
 
@@ -132,27 +136,16 @@ func (m *Member) Signs() bool { return m.cfg.Secret != nil }
 
 // OnChange registers f, which is called after each change of the grant or the lists, in the
 // goroutine that made the change.
-func (m *Member) OnChange(f func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.onChange = f
-}
+func (m *Member) OnChange(f func()) { m.onChange.Store(&f) }
 
 func (m *Member) changed() {
-	m.mu.Lock()
-	f := m.onChange
-	m.mu.Unlock()
-	if f != nil {
-		f()
+	if f := m.onChange.Load(); f != nil {
+		(*f)()
 	}
 }
 
 // Grant returns this node's grant.
-func (m *Member) Grant() *Grant {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.grant
-}
+func (m *Member) Grant() *Grant { return m.grant.Load() }
 
 // Renew renews the grant if this node has the secret and at most half of the validity is left.
 func (m *Member) Renew() error {
@@ -167,9 +160,7 @@ func (m *Member) Renew() error {
 	if err != nil {
 		return err
 	}
-	m.mu.Lock()
-	m.grant = g
-	m.mu.Unlock()
+	m.grant.Store(g)
 	m.changed()
 	return nil
 }
@@ -179,10 +170,8 @@ func (m *Member) SetGrant(g *Grant) (bool, error) {
 	if err := m.checkGrant(g); err != nil {
 		return false, err
 	}
-	m.mu.Lock()
-	same := bytes.Equal(g.Certificate.envelope, m.grant.Certificate.envelope)
-	m.grant = g
-	m.mu.Unlock()
+	old := m.grant.Swap(g)
+	same := bytes.Equal(g.Certificate.envelope, old.Certificate.envelope)
 	if !same {
 		m.changed()
 	}
@@ -231,18 +220,13 @@ func (m *Member) Problem() error {
 }
 
 // SetRejection records why another member rejected this node. An empty reason records that it accepted it.
-func (m *Member) SetRejection(reason string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.rejection = reason
-}
+func (m *Member) SetRejection(reason string) { m.rejection.Store(reason) }
 
 // Rejection returns why the last member to answer rejected this node, or "" if it
 // accepted it. [Member.Problem] may not know the reason.
 func (m *Member) Rejection() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.rejection
+	reason, _ := m.rejection.Load().(string)
+	return reason
 }
 
 // Lists returns the lists of revoked members.

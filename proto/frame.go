@@ -1,7 +1,6 @@
 package proto
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -65,16 +64,19 @@ func readMessage(r io.Reader, limit uint32) (Message, error) {
 // readStep is the size of the first buffer for a body, in bytes. Most bodies are shorter.
 const readStep = 4 << 10
 
-// readBody reads n bytes into a buffer that grows as they arrive.
-func readBody(r io.Reader, n int) ([]byte, error) {
-	var body bytes.Buffer
-	body.Grow(min(n, readStep) + bytes.MinRead)
-	if _, err := io.CopyN(&body, r, int64(n)); err == io.EOF {
-		return nil, io.ErrUnexpectedEOF
-	} else if err != nil {
-		return nil, err
+// readBody reads n bytes into a buffer that doubles as they arrive.
+func readBody(r io.Reader, n int) (body []byte, _ error) {
+	for len(body) < n {
+		longer := make([]byte, min(n, max(readStep, 2*len(body))))
+		at := copy(longer, body)
+		if _, err := io.ReadFull(r, longer[at:]); err == io.EOF {
+			return nil, io.ErrUnexpectedEOF
+		} else if err != nil {
+			return nil, err
+		}
+		body = longer
 	}
-	return body.Bytes(), nil
+	return body, nil
 }
 
 // appendFrameHeader appends the header of a frame with a body of n bytes.

@@ -42,16 +42,14 @@ func (r *addrRule) check(addr, by netip.Addr) error {
 	if is >= least {
 		return nil
 	}
-	rejected := &rejectedAddr{addr: addr.Unmap()}
-	switch is {
-	case reach.ThisMachine:
-		rejected.kind = "a loopback"
-	case reach.ThisLink:
-		rejected.kind = "a link-local"
-	case reach.ThisSite:
-		rejected.kind, rejected.hint = "a private", ": this node has only public addresses"
-	default:
-		rejected.kind = "an unspecified, multicast or reserved"
+	rejected := &rejectedAddr{addr: addr.Unmap(), kind: [...]string{
+		reach.Nowhere:     "an unspecified, multicast or reserved",
+		reach.ThisMachine: "a loopback",
+		reach.ThisLink:    "a link-local",
+		reach.ThisSite:    "a private",
+	}[is]}
+	if is == reach.ThisSite {
+		rejected.hint = ": this node has only public addresses"
 	}
 	return rejected
 }

@@ -83,8 +83,8 @@ func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h hand
 
 var errTaken = errors.New("another transfer has this info-hash")
 
-// run runs a connManager until its context ends, and waits for its connections. There
-// is one for each info-hash.
+// run announces and dials until the context of m ends, and waits for its connections. There
+// is one connManager for each info-hash.
 func (s *Server) run(m *connManager) error {
 	s.mu.Lock()
 	if s.managers[m.hash] != nil {
@@ -93,16 +93,6 @@ func (s *Server) run(m *connManager) error {
 	}
 	s.managers[m.hash] = m
 	s.mu.Unlock()
-	m.run()
-	s.mu.Lock()
-	delete(s.managers, m.hash)
-	s.mu.Unlock()
-	m.wg.Wait()
-	return nil
-}
-
-// run announces and dials until the context ends.
-func (m *connManager) run() {
 	var wg sync.WaitGroup
 	for _, url := range m.trackers {
 		wg.Go(func() { m.announce(url) })
@@ -111,8 +101,13 @@ func (m *connManager) run() {
 	<-m.ctx.Done()
 	wg.Wait()
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.closed = true
+	m.mu.Unlock()
+	s.mu.Lock()
+	delete(s.managers, m.hash)
+	s.mu.Unlock()
+	m.wg.Wait()
+	return nil
 }
 
 // addLinked adds the addresses of a link.

@@ -72,7 +72,7 @@ func (s *Server) newMetadataFetcher(ctx context.Context, hash proto.InfoHash) *m
 	f := &metadataFetcher{slots: make(chan struct{}, maxMetadataConns)}
 	// The length is unknown, but trackers return seeds only to clients that are not complete.
 	h := handler{handle: f.handle, progress: func() progress { return progress{left: chunk} }}
-	f.connManager = s.newConnManager(ctx, hash, h, s.log)
+	f.connManager = s.newConnManager(ctx, hash, h, s.cfg.Log)
 	return f
 }
 

@@ -30,7 +30,6 @@ const (
 type Server struct {
 	// Constant.
 	cfg      Config
-	log      *slog.Logger
 	listener net.Listener
 	peerID   [20]byte
 	ctx      context.Context // ends with the server
@@ -64,7 +63,6 @@ func serve(cfg Config, l net.Listener) *Server {
 	}
 	s := &Server{
 		cfg:        cfg,
-		log:        cfg.Log,
 		listener:   l,
 		handshakes: make(chan struct{}, maxHandshakes),
 		managers:   map[proto.InfoHash]*connManager{},
@@ -84,12 +82,7 @@ func serve(cfg Config, l net.Listener) *Server {
 // Addr returns the address that the server listens at.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-func (s *Server) port() int {
-	if a, ok := s.listener.Addr().(*net.TCPAddr); ok {
-		return a.Port
-	}
-	return 0
-}
+func (s *Server) port() int { return int(addrPort(s.listener.Addr()).Port()) }
 
 // Close closes all connections and waits for them. Close the node first: its swarms then
 // announce to the trackers that they stop.
@@ -115,7 +108,7 @@ func (s *Server) acceptLoop() {
 			return
 		}
 		if err != nil {
-			s.log.Warn("cannot accept BitTorrent clients", "error", err)
+			s.cfg.Log.Warn("cannot accept BitTorrent clients", "error", err)
 			time.Sleep(acceptPause) // likely out of file descriptors
 			continue
 		}
@@ -135,7 +128,7 @@ func (s *Server) handle(conn net.Conn) {
 	p, m, err := s.acceptHandshake(conn)
 	<-s.handshakes
 	if err != nil {
-		s.log.Debug("handshake failed", "addr", addr, "error", err)
+		s.cfg.Log.Debug("handshake failed", "addr", addr, "error", err)
 		return
 	}
 	_ = m.runConn(p) // it logs the error
@@ -181,10 +174,14 @@ func (s *Server) manager(hash proto.InfoHash) *connManager {
 	return s.managers[hash]
 }
 
-func remoteAddr(conn net.Conn) netip.AddrPort {
-	if a, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
-		addr := a.AddrPort()
-		return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
+func remoteAddr(conn net.Conn) netip.AddrPort { return addrPort(conn.RemoteAddr()) }
+
+// addrPort returns the address of a TCP socket, invalid for another one.
+func addrPort(a net.Addr) netip.AddrPort {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.AddrPort{}
 	}
-	return netip.AddrPort{}
+	addr := tcp.AddrPort()
+	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 }

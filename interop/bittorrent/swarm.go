@@ -26,14 +26,14 @@ func (s *Server) Attach(ctx context.Context, t *peer.Transfer) {
 	go sw.waitComplete()
 	if err := s.run(sw.connManager); err != nil {
 		sw.cancel(err)
-		s.log.Warn("content not offered to BitTorrent clients", "content", t.ShortName(), "error", err)
+		s.cfg.Log.Warn("content not offered to BitTorrent clients", "content", t.ShortName(), "error", err)
 	}
 }
 
 func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent) *swarm {
 	sw := &swarm{transfer: t, torrent: torrent, done: make(chan struct{})}
 	h := handler{handle: sw.handle, progress: sw.progress, complete: sw.done}
-	sw.connManager = s.newConnManager(ctx, torrent.Hash, h, s.log.With("content", t.ShortName()))
+	sw.connManager = s.newConnManager(ctx, torrent.Hash, h, s.cfg.Log.With("content", t.ShortName()))
 	sw.trackers, sw.named = torrent.Trackers, torrent.Named
 	sw.addLinked(torrent.Peers)
 	return sw
