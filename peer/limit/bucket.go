@@ -11,7 +11,7 @@ import (
 // nothing is the rate of a bucket that lets nothing pass.
 const nothing Rate = -1
 
-// credit is the time for which an unused bucket accumulates tokens, so that a timer that fires
+// credit bounds the time in which an unused bucket accumulates tokens, so that a timer that fires
 // late costs no throughput. In any two seconds it adds one percent.
 const credit = 20 * time.Millisecond
 
@@ -149,7 +149,6 @@ func (b *Bucket) refund(n int) {
 	}
 }
 
-// serve lets waiting calls pass, and sets the timer for the next one.
 func (b *Bucket) serve() {
 	b.settle()
 	for len(b.waiters) > 0 && b.open() {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// checkEvery bounds the time after which a change of the clock is noticed.
+// checkEvery bounds the time until a change of the clock is noticed.
 const checkEvery = 5 * time.Second
 
 // A Policy determines the limits in force from a configuration, its schedule, and changes at run

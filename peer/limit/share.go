@@ -25,7 +25,7 @@ const (
 	// useTicks is the number of ticks over which use is measured, more than a block takes at a
 	// slow member.
 	useTicks = 10
-	// calmTicks is the number of ticks without waiting after which a member demands less.
+	// calmTicks is the number of ticks without waiting until a member demands less.
 	calmTicks = 3
 	// spare is the part of an even share that a member has without a demand, as a divisor, so
 	// that its first request need not wait for the other members.

@@ -41,13 +41,11 @@ var (
 // useless.
 type invalidError struct{ err error }
 
-// Error implements error.
 func (e *invalidError) Error() string { return e.err.Error() }
 
 // A writeError reports that a document was not written to the state directory of a transfer.
 type writeError struct{ Err error }
 
-// Error implements error.
 func (e *writeError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.

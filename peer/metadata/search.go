@@ -67,7 +67,7 @@ func (s *search) run(ctx context.Context) error {
 }
 
 const (
-	// nextAfter is the time after which one more member is asked, unless a document is
+	// nextAfter is the time until one more member is asked, unless a document is
 	// expected within soon.
 	nextAfter = 3 * time.Second
 	soon      = 30 * time.Second
@@ -172,7 +172,6 @@ func (s *search) ask(ctx context.Context, info peer.AddrInfo, answers chan<- *re
 	return r
 }
 
-// left estimates the time until the document is complete.
 func (r *request) left() time.Duration {
 	received, length := r.progress.received.Load(), r.progress.length.Load()
 	if received == 0 {

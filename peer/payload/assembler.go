@@ -129,7 +129,6 @@ func (a *assembler) commit(i int, p *assembly) (verdict, []proto.PeerID, error) 
 	return committed, a.suspects.resolve(a, i), nil
 }
 
-// discard drops what has come of a piece.
 func (a *assembler) discard(i uint32) {
 	a.mu.Lock()
 	p := a.open[i]
@@ -139,7 +138,6 @@ func (a *assembler) discard(i uint32) {
 	}
 }
 
-// close ends an assembly without a verdict.
 func (a *assembler) close(i uint32, p *assembly) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -204,7 +202,6 @@ func (p *assembly) add(sp proto.Span, size int) {
 	}
 }
 
-// attribute notes who sent a span.
 func (p *assembly) attribute(sp proto.Span, from proto.PeerID) {
 	i := slices.Index(p.sources, from)
 	if i < 0 {

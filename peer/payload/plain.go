@@ -19,12 +19,10 @@ func NewPlain(cfg Config) Codec {
 	return &plain{cfg, cfg.Verifier.Manifest(), newAssembler(cfg.Verifier, cfg.Store)}
 }
 
-// Valid implements [Codec].
 func (c *plain) Valid(sp proto.Span) bool {
 	return int(sp.Piece) < c.m.Pieces() && int(sp.Begin)+int(sp.Length) <= c.Verifier.PieceSize(int(sp.Piece))
 }
 
-// Encode implements [Codec].
 func (c *plain) Encode(to Peer, sp proto.Span) (*Buffer, error) {
 	if !c.Store.Has(int(sp.Piece)) {
 		return nil, ErrAbsent
@@ -40,7 +38,6 @@ func (c *plain) Encode(to Peer, sp proto.Span) (*Buffer, error) {
 	return buf, nil
 }
 
-// ReadHeader implements [Codec].
 func (c *plain) ReadHeader(r io.Reader, h *Header) (err error) {
 	h.Span, err = proto.ReadBlockHeader(r, (*[proto.BlockHeader]byte)(h.Scratch[:]))
 	return err
@@ -103,17 +100,13 @@ func (c *plain) Verify(b *Block) {
 	}
 }
 
-// Discard implements [Codec].
 func (c *plain) Discard(piece int) {
 	c.assembler.discard(uint32(piece))
 	c.Swarm.Post(mob.Failed{Piece: piece}, nil)
 }
 
-// Numbers implements [Codec].
 func (c *plain) Numbers(piece int) proto.Range { return proto.Range{First: uint32(piece), Count: 1} }
 
-// Restore implements [Codec].
 func (c *plain) Restore(piece int) { c.Swarm.Post(mob.Stored{Piece: piece}, nil) }
 
-// Forget implements [Codec].
 func (c *plain) Forget(piece int) { c.Swarm.Post(mob.Lost{Piece: piece}, nil) }

@@ -105,7 +105,6 @@ func (b *addressBook) addUnverified(namedBy, id proto.PeerID, addrs [][]byte) bo
 	return true
 }
 
-// forget drops the unverified addresses of a member that could not be reached.
 func (b *addressBook) forget(id proto.PeerID) {
 	if e := b.members[id]; e != nil && e.namedBy != "" {
 		b.unverified.Release(e.namedBy)

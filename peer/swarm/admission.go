@@ -15,12 +15,12 @@ const (
 	// the strategy needs the rest for members that it chose.
 	maxSessions = 2048
 	maxInbound  = maxSessions - 512
-	// probation is the age from which on an idle inbound session may be replaced.
+	// probation is the least age of an idle inbound session that may be replaced.
 	probation = time.Minute
 )
 
-// admission bounds inbound sessions. One address has at most as many slots as are free, so many identities
-// at one address do not fill the swarm.
+// admission bounds inbound sessions. One address has at most as many slots as are free: a flood of identities
+// at one address does not fill the swarm.
 type admission struct{ inbound *quota.Quota[netip.Addr] }
 
 func newAdmission() admission { return admission{quota.New[netip.Addr](maxInbound)} }

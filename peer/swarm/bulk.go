@@ -22,7 +22,7 @@ const (
 	// directRetry is the pause before a bulk socket is dialed again, while blocks go over
 	// a stream.
 	directRetry = 2 * time.Minute
-	// directWorth is the least length of content, in bytes, for which bulk sockets are dialed. Shorter
+	// directWorth is the least length of content in bytes that bulk sockets are dialed for. Shorter
 	// content is in flight over a stream before the handshakes end.
 	directWorth = 256 << 10
 	// localWorth is the number of bytes sent to a local peer over a stream before a bulk socket is dialed. A
@@ -65,7 +65,7 @@ func (c *nodePeer) openDirect() (*transport.Conn, error) {
 		ctx, cancel := context.WithTimeout(c.ctx, directTimeout)
 		ch, err = c.swarm.cfg.Bulk.Dial(ctx, c.peer, at)
 		if err == nil {
-			err = c.greet(ch)
+			err = c.handshake(ch)
 		}
 		cancel()
 		if err == nil {
@@ -98,14 +98,14 @@ func (c *nodePeer) openStream() (Channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.greet(ch); err != nil {
+	if err := c.handshake(ch); err != nil {
 		return nil, err
 	}
 	return ch, nil
 }
 
-// greet adds a channel to the session, or resets it.
-func (c *nodePeer) greet(ch Channel) error {
+// handshake adds a channel to the session, or resets it.
+func (c *nodePeer) handshake(ch Channel) error {
 	if !c.addChannel(ch) {
 		_ = ch.Reset()
 		return errEnded

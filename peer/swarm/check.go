@@ -69,7 +69,6 @@ func newChecker(b *base) *checker {
 	return k
 }
 
-// Suspect implements [payload.Swarm].
 func (k *checker) Suspect(c payload.Suspicion) {
 	if int(c.Piece) >= k.m.Pieces() || !k.st.Has(int(c.Piece)) {
 		return

@@ -41,7 +41,6 @@ func (s *Swarm) rejectedBy(hello *proto.Hello, cert *membership.Certificate) err
 	return nil
 }
 
-// mismatch is the text for a node that uses another coding.
 func mismatch(here, other proto.Coding) string {
 	switch {
 	case here.Strategy.Gossip():
@@ -53,7 +52,6 @@ func mismatch(here, other proto.Coding) string {
 	return fmt.Sprintf("this content is %s here, not %s: use a link without x.rlnc", way(here), way(other))
 }
 
-// way describes a coding.
 func way(c proto.Coding) string {
 	switch {
 	case c.Strategy.Gossip():

@@ -67,7 +67,6 @@ func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 	return c, err
 }
 
-// connectAs opens a control stream and exchanges Hellos on it.
 func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte) (*session, error) {
 	stream, err := transport.OpenStream(ctx, s.cfg.Host, info, proto.ControlProtocol)
 	if err != nil {
@@ -113,7 +112,6 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 	s.join(newNodePeer(s, stream, hello, proto.PeerID(stream.Conn().RemotePeer())))
 }
 
-// hello returns the node's Hello, with the content id that the peer knows.
 func (s *Swarm) hello(key []byte) *proto.Hello {
 	_, unreadable, _ := s.OutOfService()
 	features := s.coding.Features() | proto.FeatureDemand
@@ -156,7 +154,6 @@ func (s *Swarm) noteRejection(err error) {
 	}
 }
 
-// logExclusion logs that a peer cannot take part in the same swarm: a warning the first time.
 func (s *Swarm) logExclusion(id libpeer.ID, why error) {
 	s.log.Log(s.ctx, s.exclusions.Level(id, "excluded"), "peer excluded", "peer", id, "reason", why)
 }

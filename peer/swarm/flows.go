@@ -70,7 +70,6 @@ func (f *flows) allow(n int) {
 	}
 }
 
-// start yields the numbers of servers to be started.
 func (f *flows) start(now time.Time) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		f.mu.Lock()
@@ -90,7 +89,6 @@ func (f *flows) start(now time.Time) iter.Seq[int] {
 	}
 }
 
-// failed records that a server could not be started, and delays the next start.
 func (f *flows) failed(server int, until time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,7 +96,6 @@ func (f *flows) failed(server int, until time.Time) {
 	f.retry = until
 }
 
-// close ends await for good.
 func (f *flows) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -148,7 +145,6 @@ func (g *flowGrowth) add(now time.Time, s flowSample) int {
 	return g.flows
 }
 
-// decide ends the interval.
 func (g *flowGrowth) decide(now time.Time) {
 	rate := float64(g.acked) / now.Sub(g.since).Seconds()
 	switch {

@@ -10,7 +10,6 @@ import (
 // to peers that follow a plan, and forwards the names that it knows. Names are hints: all pieces are
 // verified.
 
-// sendName sends the name of the node's host to a new peer.
 func (s *Swarm) sendName(c *session) {
 	if c.named {
 		c.conn.send(&proto.Hosts{Hosts: []proto.Host{{Name: s.cfg.Name, ID: s.self, Cluster: s.cfg.Cluster}}})
@@ -55,7 +54,6 @@ func (s *Swarm) findHosts() {
 	}
 }
 
-// unnamed returns members whose hosts' names are not known.
 func unnamed(members []proto.Member) []proto.Host {
 	hosts := make([]proto.Host, len(members))
 	for i, m := range members {

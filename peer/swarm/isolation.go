@@ -38,7 +38,6 @@ func newSiteReach(cluster string) siteReach {
 	return siteReach{site: proto.ClusterGroup(cluster, 1), fails: map[proto.PeerID]int{}}
 }
 
-// named records a member that a tracker named.
 func (r *siteReach) named(id proto.PeerID, now time.Time) {
 	if _, known := r.fails[id]; known || len(r.fails) >= maxMembers {
 		return
@@ -49,7 +48,6 @@ func (r *siteReach) named(id proto.PeerID, now time.Time) {
 	r.fails[id] = 0
 }
 
-// joined records the start of a session.
 func (r *siteReach) joined(id proto.PeerID) {
 	delete(r.fails, id)
 	r.sessions++

@@ -74,7 +74,6 @@ func (m *linkMeter) sample(now time.Time, flows []proto.Flow, peers []mob.PeerSt
 	m.start(now, flows)
 }
 
-// start starts a window.
 func (m *linkMeter) start(now time.Time, flows []proto.Flow) {
 	m.open = meterWindow{began: now, bytes: map[string]uint64{}, queue: map[string]time.Duration{}}
 	m.last = map[string]uint64{}
@@ -83,7 +82,6 @@ func (m *linkMeter) start(now time.Time, flows []proto.Flow) {
 	}
 }
 
-// count counts segments on a socket to a cluster.
 func (m *linkMeter) count(cluster string, n segments) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,7 +159,6 @@ func (m *linkMeter) sent(until time.Time) {
 	clear(m.counted)
 }
 
-// sampleLinks samples for the trackers.
 func (s *Swarm) sampleLinks(now time.Time, st mob.Status) {
 	s.meter.sample(now, s.sources.flows(), st.Peers, func(n mob.Node) string {
 		if n.External {

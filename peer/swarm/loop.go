@@ -54,7 +54,6 @@ func (s *Swarm) post(event func()) {
 	}
 }
 
-// join posts a new session.
 func (s *Swarm) join(c *session) { s.post(func() { s.onJoin(c) }) }
 
 // tick sends the strategy a Tick, after all queued events.
@@ -143,12 +142,12 @@ func (s *Swarm) onJoin(c *session) {
 	s.share(c) // before its demands are read
 	c.conn.start()
 	s.sendName(c)
-	s.counts.joined.Add(1)
+	s.counts.add(Totals{Joined: 1})
 	if c.ofSite() {
 		s.site.joined(c.ID())
 	}
 	s.log.Debug("peer joined", "peer", c.name, "cluster", c.node.Cluster)
-	s.step(mob.Joined{Node: c.node, Whole: c.whole})
+	s.step(mob.Joined{Node: c.node, Whole: c.seed})
 	s.publishStatus(true)
 }
 
@@ -159,7 +158,7 @@ func (s *Swarm) forget(c *session) {
 	s.connections.Lock()
 	delete(s.connections.sessions, c.ID())
 	s.connections.Unlock()
-	s.counts.left.Add(1)
+	s.counts.add(Totals{Left: 1})
 	if c.ofSite() {
 		s.site.left(time.Now())
 	}
@@ -184,14 +183,12 @@ func (s *Swarm) onLeave(c *session, err error) {
 	s.publishStatus(true)
 }
 
-// onUnreachable handles a failed dial.
 func (s *Swarm) onUnreachable(id proto.PeerID, err error) {
 	s.addrs.forget(id)
 	s.site.failed(id, err)
 	s.step(mob.Unreachable{Peer: id})
 }
 
-// drop ends a session on behalf of the strategy.
 func (s *Swarm) drop(a mob.Drop) {
 	c := s.session(a.Peer)
 	if c == nil {
@@ -220,7 +217,6 @@ func (s *Swarm) onMembers(hosts []proto.Host) {
 	s.step(mob.Learned{Nodes: nodes})
 }
 
-// onUnverified passes new members that a peer named to the strategy.
 func (s *Swarm) onUnverified(from *nodePeer, hosts []proto.Host) {
 	nodes := make([]mob.Node, 0, len(hosts))
 	for i := range hosts {
@@ -242,7 +238,6 @@ func (s *Swarm) isOther(id proto.PeerID) bool {
 	return err == nil && id != s.self
 }
 
-// introduce sends a peer the members whose addresses are known.
 func (s *Swarm) introduce(a mob.Introduce) {
 	c := s.session(a.Peer)
 	if c == nil {

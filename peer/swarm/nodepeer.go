@@ -69,7 +69,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer pro
 		swarm:   s,
 		node:    mob.Node{ID: proto.PeerID(id), Cluster: hello.Cluster},
 		name:    id.String(),
-		whole:   hello.Seed,
+		seed:    hello.Seed,
 		named:   s.cfg.Plan != nil && hello.Features&proto.FeatureHosts != 0,
 		shared:  shared,
 		local:   shared > 0,
@@ -84,7 +84,6 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer pro
 	return c.session
 }
 
-// start implements conn: the session runs until it is closed, and then reports its end.
 func (c *nodePeer) start() {
 	c.swarm.wg.Go(func() {
 		err := c.read()
@@ -103,7 +102,6 @@ func (c *nodePeer) send(m proto.Message) {
 	}
 }
 
-// close implements conn.
 func (c *nodePeer) close() {
 	c.cancel()
 	_ = c.stream.Reset()
@@ -117,7 +115,6 @@ func (c *nodePeer) close() {
 	}
 }
 
-// reject implements conn.
 func (c *nodePeer) reject(code proto.Code, why string) {
 	c.swarm.wg.Go(func() {
 		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
@@ -127,7 +124,6 @@ func (c *nodePeer) reject(code proto.Code, why string) {
 	})
 }
 
-// closeWithError implements conn.
 func (c *nodePeer) closeWithError(code proto.Code, why string) {
 	c.send(&proto.Goodbye{Code: code, Text: why})
 	time.AfterFunc(2*time.Second, c.close)
@@ -146,7 +142,6 @@ func (c *nodePeer) addChannel(ch Channel) bool {
 	return true
 }
 
-// closeChannel ends a channel immediately.
 func (c *nodePeer) closeChannel(ch Channel) {
 	_ = ch.Reset()
 	c.removeChannel(ch)
@@ -171,7 +166,6 @@ func (c *nodePeer) removeChannel(ch Channel) {
 // errFlood ends the session of a peer with too many outstanding requests.
 var errFlood = errors.New("too many pending requests")
 
-// read handles the peer's messages until the stream ends.
 func (c *nodePeer) read() error {
 	r := bufio.NewReaderSize(c.stream, 16<<10)
 	for {

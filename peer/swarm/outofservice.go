@@ -8,7 +8,6 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// state reports whether a piece is out of service, and why.
 func (k *checker) state(piece int) (unreadable, damaged bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -24,15 +23,15 @@ func (k *checker) judge(piece int, is store.Verdict, why error) store.Verdict {
 		return store.Damaged
 	case is == store.Good, wasDamaged:
 	case is == store.Unreadable:
-		k.withhold(piece, why)
+		k.suspend(piece, why)
 	default:
 		k.lose(piece)
 	}
 	return is
 }
 
-// withhold takes a piece out of service that cannot be read at present.
-func (k *checker) withhold(piece int, err error) {
+// suspend takes a piece out of service that cannot be read at present.
+func (k *checker) suspend(piece int, err error) {
 	k.mu.Lock()
 	first, known := len(k.unreadable) == 0, k.unreadable[piece]
 	k.unreadable[piece] = true
@@ -142,7 +141,6 @@ func (k *checker) restore(piece int) bool {
 	return true
 }
 
-// stored records that a piece was fetched.
 func (k *checker) stored(piece int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -93,7 +93,6 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 	}
 }
 
-// skip reads n bytes of a channel into scratch.
 func skip(ch *transport.Reader, n int, scratch []byte) error {
 	for n > 0 {
 		part := scratch[:min(n, len(scratch))]
@@ -129,13 +128,11 @@ func (c *session) writeInReader(b *payload.Block) {
 	s.workers.Queue(s.ctx, b)
 }
 
-// duplicate counts received payload that is not needed.
 func (c *session) duplicate(n int) {
 	c.count(n)
 	c.swarm.traffic.Duplicate(n)
 }
 
-// count counts received payload.
 func (c *session) count(n int) {
 	c.swarm.traffic.Received(c.shared, n)
 	c.source.Add(int64(n))

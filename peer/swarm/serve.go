@@ -38,7 +38,6 @@ type server struct {
 	bounded bool           // lossyUnsent bytes wait in direct at most
 }
 
-// serve runs the session's first server.
 func (c *nodePeer) serve() {
 	v := &server{nodePeer: c}
 	if c.swarm.pusher != nil {
@@ -109,7 +108,6 @@ func (v *server) served(sp proto.Span, err error) {
 	}
 }
 
-// pushed posts that a push is over.
 func (v *server) pushed() { v.swarm.Post(mob.Sent{Peer: v.ID()}, v.session) }
 
 // prepare opens the channel: a bulk socket, or a stream as long as there is none.
@@ -117,9 +115,9 @@ func (v *server) prepare() error {
 	if v.direct != nil {
 		return nil
 	}
-	var patience time.Duration
+	var wait time.Duration
 	if v.ch == nil {
-		patience = directWait
+		wait = directWait
 	}
 	if now := time.Now(); v.dialed == nil && now.After(v.retry) && v.worthDirect() {
 		v.retry = now.Add(v.swarm.cfg.Faults.DirectRetry)
@@ -129,7 +127,7 @@ func (v *server) prepare() error {
 		select {
 		case v.direct = <-v.dialed:
 			v.dialed = nil
-		case <-time.After(patience):
+		case <-time.After(wait):
 		}
 	}
 	if v.direct != nil {

@@ -17,7 +17,7 @@ type session struct {
 	node   mob.Node
 	name   string // for logs and status
 	client string // the program that an external peer reports
-	whole  bool   // its Hello reports that it has every piece
+	seed   bool   // its Hello reports that it has every piece
 	named  bool   // it and the node follow plans and exchange names of hosts
 	shared int    // parts of the name of its cluster that are the node's: more for nearer peers
 	local  bool   // it shares some: its bytes count as LAN traffic
@@ -50,7 +50,6 @@ type conn interface {
 	close()
 }
 
-// ID implements [payload.Peer].
 func (c *session) ID() proto.PeerID { return c.node.ID }
 
 // ofSite reports whether the peer is a node of the own site.

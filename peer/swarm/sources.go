@@ -49,12 +49,10 @@ func (s *sources) of(cluster string) *atomic.Int64 {
 	return c
 }
 
-// name returns the name under which a cluster is counted.
 func (s *sources) name(cluster string) string {
 	return proto.ClusterGroup(cluster, proto.SharedParts(s.own, cluster)+1)
 }
 
-// flows returns the received bytes by cluster.
 func (s *sources) flows() (out []proto.Flow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,6 @@ type Level struct {
 	OutRate int64 `json:"out_rate"`
 }
 
-// levels splits traffic and rate.
 func (s *Swarm) levels(sum, rate *payload.Traffic) (out []Level) {
 	parts := proto.ClusterParts(s.cfg.Cluster)
 	if parts == 1 {
@@ -103,7 +102,7 @@ type PeerStatus struct {
 type snapshot struct {
 	strategy mob.Status
 	rate     payload.Traffic
-	whole    int
+	complete int
 
 	isolation *Isolation
 }
@@ -117,7 +116,7 @@ func (s *Swarm) publishStatus(now bool) {
 		s.completeNodes.note(st)
 		s.sampleLinks(at, st)
 		s.status.Store(&snapshot{
-			strategy: st, rate: s.rates.rate(at, t), whole: len(s.completeNodes.ids), isolation: s.judgeIsolation(at),
+			strategy: st, rate: s.rates.rate(at, t), complete: len(s.completeNodes.ids), isolation: s.judgeIsolation(at),
 		})
 	}
 }
@@ -151,7 +150,7 @@ func (s *Swarm) Status() Status {
 	st.Rank, st.MobSize = snap.strategy.Rank, snap.strategy.Size
 	st.Parents, st.Followed = snap.strategy.Parents, snap.strategy.Followed
 	st.Connected = len(snap.strategy.Peers)
-	st.WholeNodes = snap.whole
+	st.WholeNodes = snap.complete
 	st.Isolation = snap.isolation
 	if st.Rate.WANIn+st.Rate.LANIn == 0 {
 		st.Waiting = s.waiting(snap.strategy)
@@ -193,18 +192,18 @@ func (s *Swarm) Connected() []libpeer.AddrInfo {
 	if snap == nil {
 		return nil
 	}
-	var whole, others []libpeer.AddrInfo
+	var complete, partial []libpeer.AddrInfo
 	for _, p := range snap.strategy.Peers {
 		info := libpeer.AddrInfo{ID: libpeer.ID(p.ID)}
 		switch {
 		case s.nodePeer(p.ID) == nil:
 		case p.Have == snap.strategy.Total:
-			whole = append(whole, info)
+			complete = append(complete, info)
 		default:
-			others = append(others, info)
+			partial = append(partial, info)
 		}
 	}
-	return append(whole, others...)
+	return append(complete, partial...)
 }
 
 // Stored returns the verified pieces and their bytes.
@@ -221,7 +220,6 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 // maxFiles bounds the names of files in a status.
 const maxFiles = 100
 
-// numbers lists the numbers in ranges.
 func numbers(ranges []proto.Range) (list []int) {
 	for _, r := range ranges {
 		for i := uint64(r.First); i < r.End(); i++ {
@@ -231,7 +229,6 @@ func numbers(ranges []proto.Range) (list []int) {
 	return list
 }
 
-// count counts things.
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -242,7 +239,6 @@ func count(n int, thing string) string {
 // maxListed bounds the names in a sentence.
 const maxListed = 3
 
-// list lists names.
 func list(names []string) string {
 	if more := len(names) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxListed], ", "), more)
@@ -250,7 +246,6 @@ func list(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// waiting describes what a swarm waits for.
 func (s *Swarm) waiting(m mob.Status) string {
 	lacking := m.Total - m.Have
 	switch {
@@ -289,7 +284,7 @@ func (s *Swarm) sourceChanged(m mob.Status) (changed bool) {
 			return false
 		}
 		c := s.session(m.Peers[i].ID)
-		changed = changed || c != nil && c.whole
+		changed = changed || c != nil && c.seed
 	}
 	return changed
 }

@@ -31,7 +31,7 @@ type Swarm struct {
 	sources     sources
 	routes      routes
 	meter       linkMeter
-	counts      counts
+	counts      counters
 	inbox       chan func()
 	progress    token // the next announce is due now
 	status      atomic.Pointer[snapshot]
@@ -119,7 +119,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
 	s.checker.post = s.Post
 	s.checker.lost = func(pieces int) {
-		s.counts.damaged.Add(int64(pieces))
+		s.counts.add(Totals{Damaged: int64(pieces)})
 		cfg.Damaged()
 		s.AnnounceSoon()
 	}

@@ -53,7 +53,6 @@ func (s *Swarm) onGranted(n int) {
 	s.awaitGrant()
 }
 
-// release sends the first delayed requests.
 func (s *Swarm) release(h heldRequest) {
 	s.throttle.held = slices.Delete(s.throttle.held, 0, 1)
 	h.to.request(h.m, h.made)

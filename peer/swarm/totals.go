@@ -1,7 +1,7 @@
 package swarm
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/mobgrid/mob/mob"
@@ -38,18 +38,23 @@ func (t *Totals) Add(u *Totals) {
 	t.Left += u.Left
 }
 
-// counts are the counters of a swarm except its payload. Safe for concurrent use.
-type counts struct{ verified, verifiedBytes, bad, damaged, joined, left atomic.Int64 }
+// counters are the totals of a swarm except its payload. Safe for concurrent use.
+type counters struct {
+	mu  sync.Mutex
+	sum Totals
+}
+
+func (c *counters) add(t Totals) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sum.Add(&t)
+}
 
 // note counts an event of the codec. A piece that is discarded has no sources.
-func (c *counts) note(ev mob.Event) {
-	switch ev := ev.(type) {
-	case mob.Failed:
-		if len(ev.Sources) > 0 {
-			c.bad.Add(1)
-		}
-	case mob.Polluted:
-		c.bad.Add(1)
+func (c *counters) note(ev mob.Event) {
+	failed, ok := ev.(mob.Failed)
+	if _, polluted := ev.(mob.Polluted); polluted || ok && len(failed.Sources) > 0 {
+		c.add(Totals{Bad: 1})
 	}
 }
 
@@ -59,29 +64,21 @@ type countingStore struct {
 	swarm *Swarm
 }
 
-// Commit implements [store.Store].
 func (c countingStore) Commit(piece int) error {
 	err := c.Store.Commit(piece)
 	if err == nil {
 		c.swarm.stored(piece)
-		c.swarm.counts.verified.Add(1)
-		c.swarm.counts.verifiedBytes.Add(int64(c.swarm.cfg.Verifier.PieceSize(piece)))
+		c.swarm.counts.add(Totals{Verified: 1, VerifiedBytes: int64(c.swarm.cfg.Verifier.PieceSize(piece))})
 	}
 	return err
 }
 
 // Totals returns what the swarm has counted. It does not block.
 func (s *Swarm) Totals() Totals {
-	t := Totals{
-		Traffic:       s.traffic.Traffic(),
-		Duplicate:     s.traffic.Duplicates(),
-		Verified:      s.counts.verified.Load(),
-		VerifiedBytes: s.counts.verifiedBytes.Load(),
-		Bad:           s.counts.bad.Load(),
-		Damaged:       s.counts.damaged.Load(),
-		Joined:        s.counts.joined.Load(),
-		Left:          s.counts.left.Load(),
-	}
+	s.counts.mu.Lock()
+	t := s.counts.sum
+	s.counts.mu.Unlock()
+	t.Traffic, t.Duplicate = s.traffic.Traffic(), s.traffic.Duplicates()
 	if snap := s.status.Load(); snap != nil {
 		t.Stalls = snap.strategy.Stalls
 	}

@@ -43,8 +43,7 @@ func AddrInfos(addrs []ma.Multiaddr, self peer.ID) []peer.AddrInfo {
 	return out
 }
 
-// listenAddrsAge is the time for which this machine's addresses are cached. It may move to another
-// network.
+// listenAddrsAge bounds the age of this machine's cached addresses. It may move to another network.
 const listenAddrsAge = 5 * time.Second
 
 // listenAddrs resolves the addresses at which a network listens. Its methods may be called from any

@@ -15,7 +15,6 @@ import (
 // TLS. There is nothing else to choose, so the handshake starts immediately.
 type eagerUpgrader struct{ transport.Upgrader }
 
-// Upgrade implements [transport.Upgrader].
 func (u eagerUpgrader) Upgrade(
 	ctx context.Context, t transport.Transport, c manet.Conn, dir network.Direction, id peer.ID,
 	scope network.ConnManagementScope,

@@ -189,7 +189,6 @@ func readCredential(s network.Stream, from peer.ID) (*proto.Credential, error) {
 	return nil, fmt.Errorf("expected a Credential, got message type %d", proto.TypeOf(m))
 }
 
-// notAdmitted returns the Goodbye for a rejected peer.
 func notAdmitted(err error) *proto.Goodbye {
 	return &proto.Goodbye{Code: proto.CodeNoMember, Text: err.Error()}
 }

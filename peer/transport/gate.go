@@ -206,7 +206,6 @@ func (g *gate) certificate(c network.Conn) *membership.Certificate {
 	return nil
 }
 
-// isMember reports whether a peer has a connection with a certificate.
 func (g *gate) isMember(id peer.ID) bool {
 	for _, c := range g.host.Network().ConnsToPeer(id) {
 		if g.certificate(c) != nil {

@@ -64,7 +64,7 @@ func TestGate(t *testing.T) {
 		}), proto.ControlProtocol, "the certificate"},
 		{"a tracker", node, roles(membership.Track), proto.TrackerProtocol, ""},
 		{"a tracker without the role", node, node, proto.TrackerProtocol, "its certificate has the roles seed,get"},
-		{"a tracker is no node", node, roles(membership.Track), proto.ControlProtocol, "its certificate has the roles track"},
+		{"a tracker is not a node", node, roles(membership.Track), proto.ControlProtocol, "its certificate has the roles track"},
 		{"a tracker opens", roles(membership.Track), node, proto.ControlProtocol, "roles track is not for nodes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestGateCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if m, err := proto.ReadMessage(control); err == nil {
-		t.Errorf("the member is told %+v", m)
+		t.Errorf("the member received %+v", m)
 	}
 
 	g := from.Host.(*lazyHost).gate
@@ -178,7 +178,7 @@ func TestGateCutOff(t *testing.T) {
 	}
 }
 
-// watcher writes down what a host sends to a protocol.
+// watcher records what a host sends to a protocol.
 func watchBytes(h host.Host, id protocol.ID) <-chan []byte {
 	got := make(chan []byte, 8)
 	h.SetStreamHandler(id, func(s network.Stream) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A NotAdmittedError is the reason for which one side of a connection rejected the other in a network.
+// A NotAdmittedError reports why one side of a connection rejected the other in a network.
 type NotAdmittedError struct {
 	Peer   peer.ID
 	Remote bool // the peer rejected this node

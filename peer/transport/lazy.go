@@ -72,7 +72,6 @@ func newLazyHost(n *swarm.Swarm, bus event.Bus, l *limits, conns protector) (*la
 	return h, nil
 }
 
-// Close implements [host.Host].
 func (h *lazyHost) Close() (err error) {
 	h.once.Do(func() {
 		close(h.stop)
@@ -89,25 +88,18 @@ func (h *lazyHost) Close() (err error) {
 	return err
 }
 
-// ID implements [host.Host].
 func (h *lazyHost) ID() peer.ID { return h.network.LocalPeer() }
 
-// Peerstore implements [host.Host].
 func (h *lazyHost) Peerstore() peerstore.Peerstore { return h.network.Peerstore() }
 
-// Addrs implements [host.Host].
 func (h *lazyHost) Addrs() []ma.Multiaddr { return h.addrs.of(h.network) }
 
-// Network implements [host.Host].
 func (h *lazyHost) Network() network.Network { return h.network }
 
-// Mux implements [host.Host].
 func (h *lazyHost) Mux() protocol.Switch { return h.mux }
 
-// ConnManager implements [host.Host].
 func (h *lazyHost) ConnManager() connmgr.ConnManager { return h.conns }
 
-// EventBus implements [host.Host].
 func (h *lazyHost) EventBus() event.Bus { return h.bus }
 
 // negotiationTimeout bounds the negotiation of a stream's protocol.
@@ -148,17 +140,14 @@ func (h *lazyHost) Connect(ctx context.Context, info peer.AddrInfo) error {
 	return err
 }
 
-// SetStreamHandler implements [host.Host].
 func (h *lazyHost) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
 	h.mux.AddHandler(id, h.handler(id, handle))
 }
 
-// SetStreamHandlerMatch implements [host.Host].
 func (h *lazyHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
 	h.mux.AddHandlerWithFunc(id, match, h.handler(id, handle))
 }
 
-// RemoveStreamHandler implements [host.Host].
 func (h *lazyHost) RemoveStreamHandler(id protocol.ID) { h.mux.RemoveHandler(id) }
 
 // handler returns a handler of the muxer, which lets only members through in a network.
@@ -227,7 +216,6 @@ func (s *lazyStream) Close() error {
 	return s.lazy.Close()
 }
 
-// CloseWrite implements [network.Stream].
 func (s *lazyStream) CloseWrite() error {
 	// This sends the name if nothing was written. If it fails, so does the first read.
 	_ = s.lazy.Flush()

@@ -132,7 +132,6 @@ func newLimits() (*limits, error) {
 // the same holder.
 func HostOf(addr ma.Multiaddr) netip.Addr { return quota.Host(reach.IP(addr)) }
 
-// OpenConnection implements [network.ResourceManager].
 func (l *limits) OpenConnection(
 	dir network.Direction, usefd bool, addr ma.Multiaddr,
 ) (network.ConnManagementScope, error) {
@@ -161,7 +160,6 @@ type limitedConn struct {
 	limited
 }
 
-// SetPeer implements [network.ConnManagementScope].
 func (c *limitedConn) SetPeer(id peer.ID) error {
 	if err := c.ConnManagementScope.SetPeer(id); err != nil {
 		return err
@@ -202,7 +200,6 @@ func (l *limits) forget(id peer.ID, u *usage) {
 	}
 }
 
-// OpenStream implements [network.ResourceManager].
 func (l *limits) OpenStream(id peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
 	s := &limitedStream{limited: limited{limits: l, peer: id}}
 	if err := s.count(dir); err != nil {
@@ -223,7 +220,6 @@ type limitedStream struct {
 	limited
 }
 
-// count counts an inbound stream of a non-member.
 func (s *limitedStream) count(dir network.Direction) error {
 	l := s.limits
 	l.mu.Lock()
@@ -286,13 +282,11 @@ type protector struct {
 	limits *limits
 }
 
-// Protect implements [connmgr.ConnManager].
 func (p protector) Protect(id peer.ID, tag string) {
 	p.ConnManager.Protect(id, tag)
 	p.limits.protect(id, true)
 }
 
-// Unprotect implements [connmgr.ConnManager].
 func (p protector) Unprotect(id peer.ID, tag string) (protected bool) {
 	protected = p.ConnManager.Unprotect(id, tag)
 	if !protected {

@@ -161,7 +161,6 @@ func (l *listener) dispatch(in incoming) {
 	in.close()
 }
 
-// Accept implements [transport.GatedMaListener].
 func (l *listener) Accept() (manet.Conn, network.ConnManagementScope, error) {
 	select {
 	case in := <-l.others:
@@ -193,7 +192,6 @@ type peekedConn struct {
 	head []byte
 }
 
-// Read implements [io.Reader].
 func (p *peekedConn) Read(b []byte) (int, error) {
 	if len(p.head) > 0 {
 		n := copy(b, p.head)

@@ -106,7 +106,6 @@ func newRecordLayer(
 	return &recordLayer{raw: raw, in: in, out: out, buf: make([]byte, readRecords*fullRecord)}, nil
 }
 
-// Read implements [io.Reader].
 func (r *recordLayer) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

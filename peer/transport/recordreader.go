@@ -35,7 +35,6 @@ func newRecordReader(c, socket net.Conn) *recordReader {
 	return r
 }
 
-// Read implements [io.Reader].
 func (r *recordReader) Read(b []byte) (n int, err error) {
 	if r.handshake {
 		b = b[:min(len(b), r.records.rest())]

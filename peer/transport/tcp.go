@@ -27,7 +27,6 @@ func (e *Endpoint) newSharedTCP(up transport.Upgrader, rcmgr network.ResourceMan
 	return &sharedTCP{TcpTransport: t, upgrader: up, endpoint: e}, nil
 }
 
-// Listen implements [transport.Transport].
 func (t *sharedTCP) Listen(addr ma.Multiaddr) (transport.Listener, error) {
 	l, err := manet.Listen(addr)
 	if err != nil {

@@ -21,7 +21,6 @@ func newDisk(cfg *payload.Config, coding proto.Coding) disk {
 // Discard implements [payload.Codec]: a block comes from one peer.
 func (c *base) Discard(int) {}
 
-// Restore implements [payload.Codec].
 func (c *base) Restore(piece int) {
 	if g := c.generations.GenerationOf(piece); c.generations.Has(g) {
 		c.cfg.Swarm.Post(mob.Decoded{Generation: g}, nil)

@@ -194,7 +194,6 @@ func (c *Codec) Numbers(piece int) proto.Range {
 	return c.names(c.content.GenerationOf(piece))
 }
 
-// names returns the numbers of a generation.
 func (c *Codec) names(generation int) proto.Range {
 	return proto.Range{First: c.content.number(generation, 0), Count: uint32(c.content.Coding.Names())}
 }

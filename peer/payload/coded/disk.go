@@ -20,7 +20,6 @@ type damagedError struct {
 	Err   error
 }
 
-// Error implements error.
 func (e *damagedError) Error() string { return fmt.Sprintf("piece %d: %v", e.Piece, e.Err) }
 
 // Unwrap returns the cause.

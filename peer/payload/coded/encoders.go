@@ -95,7 +95,6 @@ func (s *encoders) get(number int) *cachedEncoder {
 	return x
 }
 
-// done ends a use of an encoder.
 func (s *encoders) done(x *cachedEncoder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +111,6 @@ func (s *encoders) keep(x *cachedEncoder) {
 	s.cached = append(s.cached, x)
 }
 
-// drop evicts the encoder of a generation, if it is cached.
 func (s *encoders) drop(number int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +139,6 @@ func (s *encoders) free(x *cachedEncoder) {
 	}
 }
 
-// read reads and checks a complete generation.
 func (s *encoders) read(number int) (*encoder, error) {
 	blocks := s.memory.getAll(s.disk.Blocks(number))
 	err := s.disk.Read(number, blocks)

@@ -49,7 +49,6 @@ func (l *layout) Pad(generation int, blocks [][]byte) {
 	clear(blocks[last][l.Size(generation)-last*l.Coding.Block:])
 }
 
-// perGeneration returns the number of pieces of a full generation.
 func (l *layout) perGeneration() int {
 	return l.Coding.K * l.Coding.Block / int(l.Manifest.PieceLength)
 }

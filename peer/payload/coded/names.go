@@ -7,7 +7,6 @@ func (l *layout) of(number uint32) (generation, name int) {
 	return int(number) / l.Coding.Names(), int(number) % l.Coding.Names()
 }
 
-// number is the inverse of of.
 func (l *layout) number(generation, name int) uint32 {
 	return uint32(generation*l.Coding.Names() + name)
 }
