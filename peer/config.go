@@ -73,10 +73,7 @@ type Config struct {
 
 // Finder finds the members of swarms. Its methods may be called from any goroutine.
 type Finder interface {
-	// Announce announces this node to trackers, and returns other members and the time until the
-	// next announce. It blocks for seconds at most. A Finder that is a [metadata.HostFinder] finds
-	// hosts by their names as well.
-	Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error)
+	metadata.Finder
 	// Close ends calls in progress.
 	Close() error
 }

@@ -19,6 +19,7 @@ import (
 // falseTracker sends a node its own address, members that do not exist, and existing ones with wrong
 // addresses and clusters.
 type falseTracker struct {
+	peer.Finder
 	self           proto.PeerID
 	real, invented []proto.PeerID
 }
@@ -61,7 +62,7 @@ func TestWrongTrackerReplies(t *testing.T) {
 	}
 	lie := peertest.Configure(func(cfg *peer.Config) {
 		cfg.Finder = func(h host.Host, _ []ma.Multiaddr) peer.Finder {
-			return &falseTracker{proto.PeerID(h.ID()), lies.real, lies.invented}
+			return &falseTracker{self: proto.PeerID(h.ID()), real: lies.real, invented: lies.invented}
 		}
 		cfg.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
 	})

@@ -7,7 +7,6 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -52,12 +51,9 @@ func (f *linkFinder) Announce(ctx context.Context, a *proto.Announce) (*proto.An
 	return f.current().Announce(ctx, a)
 }
 
-// Hosts implements [metadata.HostFinder].
+// Hosts implements [Finder].
 func (f *linkFinder) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
-	if hosts, ok := f.current().(metadata.HostFinder); ok {
-		return hosts.Hosts(ctx, req)
-	}
-	return nil, nil
+	return f.current().Hosts(ctx, req)
 }
 
 // current returns the client of the trackers. If these have changed, it replaces the client.

@@ -265,6 +265,7 @@ func TestCandidates(t *testing.T) {
 
 // farFinder is a tracker that takes a while, and knows a member from the second announce on.
 type farFinder struct {
+	Finder
 	asked  atomic.Int32
 	member proto.Member
 }

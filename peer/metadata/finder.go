@@ -13,6 +13,9 @@ type Finder interface {
 	// Announce announces this node and returns members of the swarm. It blocks for a
 	// few seconds at most.
 	Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error)
+	// Hosts sends trackers the name of this node's host in a planned swarm, and returns the wanted hosts that
+	// they know. The node must have announced itself. It blocks for a few seconds at most.
+	Hosts(context.Context, *proto.HostsRequest) ([]proto.Host, error)
 }
 
 // Announce announces a node under each key of a swarm, and returns the members that the
@@ -39,30 +42,19 @@ func Announce(ctx context.Context, f Finder, keys []cid.Cid, a proto.Announce) (
 	return nil, last
 }
 
-// HostFinder finds hosts of planned swarms by their names. A [Finder] may implement it.
-type HostFinder interface {
-	// Hosts sends trackers the name of this node's host, and returns the wanted hosts that they
-	// know. The node must have announced itself. It blocks for a few seconds at most.
-	Hosts(context.Context, *proto.HostsRequest) ([]proto.Host, error)
-}
-
 // maxWanted bounds the names in one request, in bytes: it must fit the first frame of a stream.
 const maxWanted = proto.MaxOpening - 1<<10
 
 // Hosts sends trackers the name of this node's host, and asks for wanted hosts by name, in several requests
-// if there are many. It returns nothing if the finder knows no names.
+// if there are many.
 func Hosts(ctx context.Context, f Finder, key cid.Cid, name string, wanted []string) (found []proto.Host, err error) {
-	finder, ok := f.(HostFinder)
-	if !ok {
-		return nil, nil
-	}
 	for first := true; first || len(wanted) > 0; first = false {
 		n, size := 0, 0
 		for n < len(wanted) && size+len(wanted[n]) < maxWanted && n < proto.MaxMembers {
 			size += len(wanted[n]) + 3 // and the head of a text
 			n++
 		}
-		hosts, err := finder.Hosts(ctx, &proto.HostsRequest{Swarm: key.Bytes(), Name: name, Wanted: wanted[:n]})
+		hosts, err := f.Hosts(ctx, &proto.HostsRequest{Swarm: key.Bytes(), Name: name, Wanted: wanted[:n]})
 		if err != nil {
 			return found, err
 		}

@@ -12,6 +12,7 @@ import (
 
 // fakeFinder is a tracker. If named is set, it names one member per swarm: the key.
 type fakeFinder struct {
+	Finder
 	named     bool
 	err       error
 	failsFor  []byte   // the key for which Announce fails with err, nil for all

@@ -81,7 +81,7 @@ func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Announce
 	return h, nil
 }
 
-// Hosts implements [metadata.HostFinder].
+// Hosts implements [peer.Finder].
 func (c *client) Hosts(_ context.Context, req *proto.HostsRequest) (found []proto.Host, err error) {
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
