@@ -85,7 +85,7 @@ type AwayError struct {
 
 // Error names the path and a way out.
 func (e *AwayError) Error() string {
-	return fmt.Sprintf("%s was moved, replaced or unmounted during the get: put it back and get the link again", e.Path)
+	return fmt.Sprintf("%s was moved, replaced or unmounted during the get: put it back", e.Path)
 }
 
 // ChangedError reports a file of the content that is not as the store left it. Opening
