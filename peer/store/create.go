@@ -166,7 +166,7 @@ func (d opening) shape() journal.Shape {
 	l := &d.tree.layout
 	return journal.Shape{
 		Pieces: d.m.Pieces(), Entries: len(d.m.Entries), Files: l.entries,
-		PiecesOf: func(file int) (first, after int) { return l.filePieces(d.m, file) },
+		PiecesOf: func(file int) (first, after int) { return l.filePieces(file) },
 	}
 }
 

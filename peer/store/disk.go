@@ -222,7 +222,7 @@ func (d *Disk) Unverified() []bool {
 }
 
 // complete reports whether all pieces of a file are verified.
-func (d *Disk) complete(file int) bool { return d.tree.layout.every(d.m, file, d.verified.has) }
+func (d *Disk) complete(file int) bool { return d.tree.layout.every(file, d.verified.has) }
 
 // Commit implements [Store]. Once a flush has failed, so does Commit; the store has
 // to be opened again.
@@ -275,7 +275,7 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 
 // setDirty records that the next flush has to cover a piece.
 func (d *Disk) setDirty(piece int) {
-	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	first, after := d.tree.layout.pieceFiles(piece)
 	for file := first; file < after; file++ {
 		d.files.update(file, func(f *fileRecord) { f.dirty = true })
 	}
@@ -316,7 +316,7 @@ func (d *Disk) Forget(piece int) error {
 
 // missingFiles returns the files of a piece that are not there.
 func (d *Disk) missingFiles(piece int) (missing []int) {
-	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	first, after := d.tree.layout.pieceFiles(piece)
 	for file := first; file < after; file++ {
 		if d.tree.layout.pad(file) {
 			continue
@@ -361,7 +361,7 @@ func (d *Disk) demoteFrom(file int, offset int64) error {
 	if offset >= l.size(file) {
 		return nil
 	}
-	_, after := l.filePieces(d.m, file)
+	_, after := l.filePieces(file)
 	for piece := int((l.starts[file] + offset) / int64(d.m.PieceLength)); piece < after; piece++ {
 		if d.journal.State(piece) == journal.Missing {
 			continue
@@ -377,7 +377,7 @@ func (d *Disk) demoteFrom(file int, offset int64) error {
 func (d *Disk) unload(missing []int) {
 	next := 0
 	for _, file := range missing {
-		first, after := d.tree.layout.filePieces(d.m, file)
+		first, after := d.tree.layout.filePieces(file)
 		for piece := max(first, next); piece < after; piece++ {
 			d.verified.clear(piece)
 			d.unverified.clear(piece)
@@ -389,7 +389,7 @@ func (d *Disk) unload(missing []int) {
 
 // reopen records that the files of a piece will be written to.
 func (d *Disk) reopen(piece int) {
-	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	first, after := d.tree.layout.pieceFiles(piece)
 	d.files.happened(first, after, pieceMissing)
 }
 

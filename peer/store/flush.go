@@ -74,7 +74,7 @@ func (d *Disk) fail(cause error) {
 	for _, piece := range d.journal.Unmarked() {
 		d.verified.clear(piece)
 		d.unverified.set(piece)
-		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		first, after := d.tree.layout.pieceFiles(piece)
 		for file := first; file < after; file++ {
 			lost[file] = true
 		}

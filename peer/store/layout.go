@@ -9,34 +9,26 @@ import (
 // layout maps offsets of the stream to files. It is immutable. Its file numbers count
 // the files that are not empty, and padding, which is in the stream but not on disk.
 type layout struct {
+	m       *proto.Manifest
 	starts  []int64 // offset of each file in the stream, ascending
 	entries []int32 // index of each file in the manifest's entries
-	pads    []bool  // whether each file is padding; nil if none is
 	length  int64   // of the stream, in bytes
 }
 
 func newLayout(m *proto.Manifest) layout {
-	var l layout
+	l := layout{m: m}
 	for i := range m.Entries {
-		e := &m.Entries[i]
-		if e.Size == 0 {
-			continue
+		if size := m.Entries[i].Size; size > 0 {
+			l.starts = append(l.starts, l.length)
+			l.entries = append(l.entries, int32(i))
+			l.length += size
 		}
-		if e.Kind == proto.Pad && l.pads == nil {
-			l.pads = make([]bool, len(l.starts), len(m.Entries))
-		}
-		if l.pads != nil {
-			l.pads = append(l.pads, e.Kind == proto.Pad)
-		}
-		l.starts = append(l.starts, l.length)
-		l.entries = append(l.entries, int32(i))
-		l.length += e.Size
 	}
 	return l
 }
 
 // pad reports whether a file is padding.
-func (l *layout) pad(file int) bool { return l.pads != nil && l.pads[file] }
+func (l *layout) pad(file int) bool { return l.m.Entries[l.entries[file]].Kind == proto.Pad }
 
 // file returns the number of the file of an entry, -1 if the entry has no bytes.
 func (l *layout) file(entry int) int {
@@ -69,14 +61,14 @@ func (l *layout) end(file int) int64 {
 func (l *layout) size(file int) int64 { return l.end(file) - l.starts[file] }
 
 // pieceFiles returns the files that a piece overlaps: first to after-1.
-func (l *layout) pieceFiles(m *proto.Manifest, piece int) (first, after int) {
-	start := m.PieceOffset(piece)
-	return l.find(start), l.find(start+int64(m.PieceSize(piece))-1) + 1
+func (l *layout) pieceFiles(piece int) (first, after int) {
+	start := l.m.PieceOffset(piece)
+	return l.find(start), l.find(start+int64(l.m.PieceSize(piece))-1) + 1
 }
 
 // every reports whether holds is true of all pieces that a file overlaps.
-func (l *layout) every(m *proto.Manifest, file int, holds func(piece int) bool) bool {
-	first, after := l.filePieces(m, file)
+func (l *layout) every(file int, holds func(piece int) bool) bool {
+	first, after := l.filePieces(file)
 	for piece := first; piece < after; piece++ {
 		if !holds(piece) {
 			return false
@@ -86,7 +78,7 @@ func (l *layout) every(m *proto.Manifest, file int, holds func(piece int) bool) 
 }
 
 // filePieces returns the pieces that a file overlaps: first to after-1.
-func (l *layout) filePieces(m *proto.Manifest, file int) (first, after int) {
-	length := int64(m.PieceLength)
+func (l *layout) filePieces(file int) (first, after int) {
+	length := int64(l.m.PieceLength)
 	return int(l.starts[file] / length), int((l.end(file)-1)/length) + 1
 }

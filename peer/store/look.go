@@ -130,7 +130,7 @@ func (d *Disk) compare(ctx context.Context, all bool, found func(Difference, err
 
 // hasPart reports whether a piece of a file is verified.
 func (d *Disk) hasPart(file int) bool {
-	return !d.tree.layout.every(d.m, file, func(piece int) bool { return !d.verified.has(piece) })
+	return !d.tree.layout.every(file, func(piece int) bool { return !d.verified.has(piece) })
 }
 
 // difference returns how an entry differs, of which info is nil or what exists.

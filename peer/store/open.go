@@ -102,7 +102,7 @@ func (d opening) hasPieces(boot journal.BootID) bool {
 		if !d.journal.Lasting(piece, boot) {
 			continue
 		}
-		for file, after := l.pieceFiles(d.m, piece); file < after; file++ {
+		for file, after := l.pieceFiles(piece); file < after; file++ {
 			if !l.pad(file) {
 				return true
 			}
@@ -280,7 +280,7 @@ func (d opening) compareFile(file int, info fs.FileInfo) (journal.File, error) {
 		return rec, nil
 	}
 	// It was changed or replaced since it was stamped, or since all of it was verified.
-	rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.layout.every(d.m, file, d.journal.Verified))
+	rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.layout.every(file, d.journal.Verified))
 	if !seed && !d.tree.owns(d.tree.fileName(file), rec, info) {
 		rec.Foreign, rec.Born = true, 0
 	}

@@ -128,7 +128,7 @@ func (d *Disk) settle(piece int) {
 		return
 	}
 	defer d.finishing.RUnlock()
-	first, after := d.tree.layout.pieceFiles(d.m, piece)
+	first, after := d.tree.layout.pieceFiles(piece)
 	for file := first; file < after; file++ {
 		// Others are few, and to look at all of their pieces each time takes long.
 		if d.tree.layout.size(file) <= int64(d.m.PieceLength) {
@@ -311,19 +311,15 @@ func (d publisher) leave(file int, info fs.FileInfo) {
 // to since it was published.
 func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	t, name := d.tree, d.tree.name(entry)
-	rec := d.entry(entry)
-	if f, info, err := t.openRegular(name, os.O_RDONLY); err == nil {
-		_ = f.Close() // nothing was written
-		if info.Size() == 0 && t.hasMetadata(info, e) || info.Size() > 0 && rec.Final {
-			return nil
-		}
-	}
-	own := rec
-	if own.Made {
-		own.Inode = 0 // unless it is still empty
-	}
-	if info, err := t.lstat(name); err == nil && info.Size() == 0 && info.Mode().IsRegular() {
-		own.Inode, own.Foreign = vfs.StatOf(info).Inode, false // nothing in it is lost
+	own := d.entry(entry)
+	info, err := t.lstat(name)
+	switch exists := err == nil && info.Mode().IsRegular(); {
+	case exists && info.Size() == 0 && t.hasMetadata(info, e), exists && info.Size() > 0 && own.Final:
+		return nil
+	case exists && info.Size() == 0: // nothing in it is lost
+		own.Inode, own.Foreign, own.Born = vfs.StatOf(info).Inode, false, 0
+	case own.Made:
+		own.Inode = 0
 	}
 	f, err := writer{d.Disk}.openOrCreate(entry, own)
 	if err != nil {

@@ -128,26 +128,11 @@ func (r *remover) removeAll() error {
 	if t.single() {
 		return nil
 	}
-	why, err := r.emptied(".")
-	if err != nil || why != "" {
-		return err
-	}
 	info, err := t.lstat(".")
 	if err != nil {
 		return t.withPath(".", err)
 	}
-	if !r.made(len(t.m.Entries), info) {
-		r.keep(".", leftFound)
-		return nil
-	}
-	if !r.at.leadsTo(t.root) { // what has its name now is the user's
-		r.keep(".", leftReplaced)
-		return nil
-	}
-	if err := r.at.remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return r.removeDir(len(t.m.Entries), ".", info)
 }
 
 // removeEntry removes an entry, unless it is not the transfer's. The number is the entry's file number, negative if it
@@ -172,13 +157,27 @@ func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
 	if e.Kind != proto.Dir {
 		return r.remove(name)
 	}
-	if why, err = r.emptied(name); err != nil {
+	return r.removeDir(entry, name, info)
+}
+
+// removeDir removes a directory that is empty and that the transfer created. The root goes by the number of entries.
+func (r *remover) removeDir(entry int, name string, info fs.FileInfo) error {
+	why, err := r.emptied(name)
+	switch {
+	case err != nil:
 		return err
-	}
-	if why == "" && !r.made(entry, info) {
+	case name == "." && why != "": // what is in it is named
+		return nil
+	case why == "" && !r.made(entry, name, info):
 		why = leftFound
-	}
-	if why == "" {
+	case why == "" && name == "." && !r.at.leadsTo(r.tree.root): // what has its name now is the user's
+		why = leftReplaced
+	case why == "" && name == ".":
+		if err := r.at.remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	case why == "":
 		return r.remove(name)
 	}
 	r.keep(name, why)
@@ -230,22 +229,18 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 	case !f.Made:
 		return leftFound
 	case !r.tree.owns(r.tree.fileName(file), f, info), f.Changed != 0 && f.Stamp != s,
-		f.Touched && !r.tree.layout.every(r.m, file, r.journal.Verified):
+		f.Touched && !r.tree.layout.every(file, r.journal.Verified):
 		return leftChanged
 	}
 	return ""
 }
 
-// made reports whether the transfer created a directory. The root goes by the number of entries. In a journal without a
+// made reports whether the transfer created a directory. In a journal without a
 // record of the root, of an earlier version, a directory without a record was created by the transfer.
-func (r *remover) made(entry int, info fs.FileInfo) bool {
+func (r *remover) made(entry int, name string, info fs.FileInfo) bool {
 	f := r.journal.File(entry)
 	if f.Inode == 0 {
 		return r.journal.File(len(r.m.Entries)).Inode == 0
-	}
-	name := "."
-	if entry < len(r.m.Entries) {
-		name = r.tree.name(entry)
 	}
 	return f.Made && r.tree.owns(name, f, info)
 }

@@ -353,7 +353,7 @@ func (d writer) commitHoles() error {
 		if !zeros.matches(d.m, piece) {
 			continue
 		}
-		first, after := d.tree.layout.pieceFiles(d.m, piece)
+		first, after := d.tree.layout.pieceFiles(piece)
 		for file := first; file < after; file++ {
 			if err := d.prepare(file); err != nil {
 				return err

@@ -172,5 +172,3 @@ func (f osFile) CopyFrom(src File) error {
 	_, err := io.Copy(f.File, from.File)
 	return err
 }
-
-func sameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) }

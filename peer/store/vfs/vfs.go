@@ -6,6 +6,7 @@ package vfs
 import (
 	"io"
 	"io/fs"
+	"os"
 	"time"
 )
 
@@ -106,11 +107,9 @@ func StatOf(info fs.FileInfo) Stat {
 
 // SameFile reports whether a and b describe one file.
 func SameFile(a, b fs.FileInfo) bool {
-	_, aOther := a.Sys().(Stat)
-	_, bOther := b.Sys().(Stat)
-	if !aOther && !bOther {
-		return sameFile(a, b)
+	x, y := IDOf(a), IDOf(b)
+	if x == (ID{}) && y == (ID{}) { // the system has no such numbers
+		return os.SameFile(a, b)
 	}
-	x, y := StatOf(a), StatOf(b)
-	return x.Device == y.Device && x.Inode == y.Inode
+	return x == y
 }
