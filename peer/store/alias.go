@@ -9,7 +9,7 @@ import (
 )
 
 // AliasError reports that two files of the content are one on the disk, because it does not
-// tell their names apart, or shows a directory at two places.
+// distinguish their names, or shows a directory at two places.
 type AliasError struct {
 	// Path and Other are the two.
 	Path, Other string

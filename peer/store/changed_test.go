@@ -61,7 +61,7 @@ var changes = []struct {
 func TestChangedBetweenRuns(t *testing.T) {
 	for _, test := range changes {
 		t.Run(test.name, func(t *testing.T) {
-			p := newPlace(t, folder(t))
+			p := newPlace(t, tree(t))
 			d := p.create()
 			p.put(d, 0, 1, 2, 3)
 			p.ok(d.Close())
@@ -104,10 +104,10 @@ func (p *place) refill(d *store.Disk) {
 	p.Verify(p.t, p.root)
 }
 
-func TestChangedWhole(t *testing.T) {
+func TestChangedComplete(t *testing.T) {
 	for _, test := range changes {
 		t.Run(test.name, func(t *testing.T) {
-			p := newPlace(t, folder(t))
+			p := newPlace(t, tree(t))
 			d := p.create()
 			p.putAll(d)
 			p.ok(d.Finish())
@@ -128,9 +128,9 @@ func TestChangedWhole(t *testing.T) {
 	}
 }
 
-// TestTouchedWhole checks that a whole content with new times is hashed once.
-func TestTouchedWhole(t *testing.T) {
-	p := newPlace(t, folder(t))
+// TestTouchedComplete checks that a whole content with new times is hashed once.
+func TestTouchedComplete(t *testing.T) {
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	p.ok(p.got(p.seed()).Close())
 	p.ok(os.Chtimes(p.path("b"), time.Time{}, timeOf(5)))
@@ -154,7 +154,7 @@ func TestChangedWhileInUse(t *testing.T) {
 		{"directory removed", func(p *place) error { return os.RemoveAll(p.path("a")) }, fs.ErrNotExist},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := newPlace(t, folder(t))
+			p := newPlace(t, tree(t))
 			p.files = store.NewFiles(1)
 			d := p.create()
 			p.put(d, 0, 3) // closes a/x
@@ -175,7 +175,7 @@ func TestChangedWhileInUse(t *testing.T) {
 }
 
 func TestTruncatedWhileOpen(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	d := p.create()
 	p.put(d, 0, 1, 2, 3, 4)
 	p.ok(os.Truncate(p.path("a/x"), 5))

@@ -118,7 +118,7 @@ func (p *place) killAfter(lines int, committed map[int]bool) {
 
 func TestOtherBoot(t *testing.T) {
 	for _, boot := range [][16]byte{{1}, {}} {
-		p := newPlace(t, folder(t))
+		p := newPlace(t, tree(t))
 		d := p.create()
 		d.FlushEvery(2 * piece)
 		p.put(d, 0, 2)
@@ -143,7 +143,7 @@ func TestOtherBoot(t *testing.T) {
 }
 
 func TestFlushFails(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	d := p.create()
 	d.FlushEvery(2 * piece)
 	p.put(d, 0, 1)

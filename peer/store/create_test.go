@@ -15,8 +15,8 @@ const piece = 256 << 10
 
 func single(t *testing.T) storetest.Content { return storetest.Make(t, 1, storetest.File("", 3*piece)) }
 
-// folder has files of two, a half and two pieces.
-func folder(t *testing.T) storetest.Content {
+// tree has files of two, a half and two pieces.
+func tree(t *testing.T) storetest.Content {
 	return storetest.Make(t, 2, storetest.Dir("a"),
 		storetest.File("a/x", 2*piece), storetest.File("b", piece/2), storetest.File("c", 2*piece))
 }
@@ -41,12 +41,12 @@ func TestCreateErrors(t *testing.T) {
 	}{
 		{dir, single(t), true, "is a directory and the content is a single file: " +
 			"give the path of the file itself, such as " + dir + "/content"},
-		{dir, folder(t), true, "exists already: remove it or choose another path"},
+		{dir, tree(t), true, "exists already: remove it or choose another path"},
 		{file, single(t), true, "exists already"},
-		{file, folder(t), true, "exists already"},
+		{file, tree(t), true, "exists already"},
 		{filepath.Join(base, "link"), single(t), true, "exists already"},
 		{filepath.Join(base, "no", "x"), single(t), false, "does not exist: create it first"},
-		{filepath.Join(file, "x"), folder(t), false, "is not a directory"},
+		{filepath.Join(file, "x"), tree(t), false, "is not a directory"},
 	} {
 		state := t.TempDir()
 		_, err := store.Create(state, test.root, test.content.Manifest, store.NewFiles(4))
@@ -64,7 +64,7 @@ func TestCreateWithoutPermission(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write anywhere")
 	}
-	for _, c := range []storetest.Content{single(t), folder(t)} {
+	for _, c := range []storetest.Content{single(t), tree(t)} {
 		p := newPlace(t, c)
 		p.ok(os.Chmod(filepath.Dir(p.root), 0o555))
 		_, err := store.Create(p.dir, p.root, p.Manifest, p.files)
@@ -82,7 +82,7 @@ func TestOpenErrors(t *testing.T) {
 	d := p.create()
 	p.put(d, 0)
 	p.ok(d.Close())
-	other := folder(t)
+	other := tree(t)
 	if _, err := store.Open(p.dir, p.root, other.Manifest, p.files); !errors.Is(err, store.ErrWrongContent) {
 		t.Errorf("another content: %v", err)
 	}
@@ -96,7 +96,7 @@ func TestOpenErrors(t *testing.T) {
 // TestOpenBeforeFirstPiece opens after a crash between the creation of the journal and
 // that of the destination.
 func TestOpenBeforeFirstPiece(t *testing.T) {
-	for _, c := range []storetest.Content{single(t), folder(t)} {
+	for _, c := range []storetest.Content{single(t), tree(t)} {
 		p := newPlace(t, c)
 		p.ok(p.create().Close())
 		p.ok(os.RemoveAll(p.root))
@@ -108,7 +108,7 @@ func TestOpenBeforeFirstPiece(t *testing.T) {
 }
 
 func TestAdopt(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	p.ok(os.Remove(p.path("a/x")))
 	p.ok(os.WriteFile(p.path("c"), p.Data[2*piece+piece/2:3*piece+10], 0o600))
@@ -125,7 +125,7 @@ func TestAdopt(t *testing.T) {
 
 	p = newPlace(t, single(t))
 	p.putAll(p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files)))
-	q := newPlace(t, folder(t))
+	q := newPlace(t, tree(t))
 	var exists *store.ExistsError
 	if _, err := store.Adopt(q.dir, p.root, q.Manifest, q.files); !errors.As(err, &exists) {
 		t.Errorf("file in the place of a directory: %v", err)

@@ -104,5 +104,5 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%s was changed by another program: %s", e.Path, e.Reason)
 }
 
-// Unwrap returns the cause: [io/fs.ErrNotExist] if the file is gone.
+// Unwrap returns the cause: [io/fs.ErrNotExist] if the file was removed.
 func (e *ChangedError) Unwrap() error { return e.Err }

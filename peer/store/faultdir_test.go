@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// faultDirectory is a directory of a file system as a [vfs.Root]. With the root directory it is, but for
+// faultDirectory is a directory of a file system as a [vfs.Root]. With the root directory it is, except for
 // OpenRoot and others, also a [vfs.FS].
 type faultDirectory struct {
 	f   *faultFS

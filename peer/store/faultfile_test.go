@@ -12,7 +12,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// sector is how many bytes of a write are lost or kept together.
+// sector is the number of bytes of a write are lost or kept together.
 const sector = 512
 
 // faultFile is an open file or directory.
@@ -198,7 +198,7 @@ func (o *faultFile) CopyFrom(src vfs.File) error {
 // IsHole implements [vfs.File].
 func (o *faultFile) IsHole(int64, int64) bool { return false }
 
-// DropCache implements [vfs.File]: the next read is from the disk, which may lack what a
+// DropCache implements [vfs.File]: the next read is from the disk, which may not have what a
 // failed flush has lost.
 func (o *faultFile) DropCache() {
 	o.f.mu.Lock()

@@ -36,7 +36,7 @@ type faultFS struct {
 type faultPlan struct {
 	// At is the number of the first call that fails, from 0.
 	At int
-	// Times is how many calls fail from then on.
+	// Times is the number of calls fail from then on.
 	Times int
 	// Err is what they return.
 	Err error
@@ -87,7 +87,7 @@ func (f *faultFS) LostFlushes() int {
 const errDead = syscall.EIO
 
 // begin counts a call. If err is not nil the call returns that and does nothing, or half of
-// it if part is true. Else it returns what after makes of its own error.
+// it if part is true. Else it returns the result of after.
 func (f *faultFS) begin(call, name string) (after func(error) error, part bool, err error) {
 	f.mu.Lock()
 	keep := func(err error) error { return err }
@@ -171,14 +171,14 @@ func (f *faultFS) newNode(mode fs.FileMode) *faultNode {
 	return n
 }
 
-// touch notes that a node has changed.
+// touch records that a node has changed.
 func (f *faultFS) touch(n *faultNode) {
 	f.clock += 1000
 	n.changed = f.clock
 	n.mtime = f.clock
 }
 
-// synced puts a node on the disk, but for writes that a failed flush has lost.
+// synced puts a node on the disk, except for writes that a failed flush has lost.
 func (n *faultNode) synced() {
 	data := n.disk.data
 	for _, p := range n.pending {

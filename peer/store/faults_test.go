@@ -198,7 +198,7 @@ func TestNamesThatAreOne(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreOneBefore takes over a folder in which two names are one file.
+// TestNamesThatAreOneBefore takes over a directory in which two names are one file.
 func TestNamesThatAreOneBefore(t *testing.T) {
 	p := faulty(t, kind{})
 	p.fs.Fold = true
@@ -280,7 +280,7 @@ func TestAuditBesideWrites(t *testing.T) {
 	}
 }
 
-// TestHungDisk has a write hang: what is verified is known and read meanwhile.
+// TestHungDisk has a write hang: what is verified is known and read in the meantime.
 func TestHungDisk(t *testing.T) {
 	p := faulty(t, kind{})
 	p.ok(p.start())
@@ -341,9 +341,9 @@ func TestReadsBesidePublish(t *testing.T) {
 	p.verify("read while it was published")
 }
 
-// TestNewFolderIsEmpty has a transfer to a new folder start, and ask for room, without
+// TestNewDirectoryIsEmpty has a transfer to a new directory start, and ask for room, without
 // looking for the files that it will write there.
-func TestNewFolderIsEmpty(t *testing.T) {
+func TestNewDirectoryIsEmpty(t *testing.T) {
 	p := faulty(t, kind{more: 20})
 	p.fs.SetPlan(&faultPlan{Only: func(call, name string) bool {
 		return call == "lstat" && strings.HasPrefix(name, "more")

@@ -34,7 +34,7 @@ type kind struct {
 	more  int  // files besides; with many, the whole file system is flushed
 }
 
-// faulty returns a disk with a content of small pieces. Beside it is a file of the user's.
+// faulty returns a disk with content of small pieces. Beside it is a file of the user's.
 func faulty(t *testing.T, k kind) *disk {
 	const piece = proto.MinPieceLength
 	entries := []proto.Entry{

@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/journal"
 )
 
-// fileState is the state of a file of the layout. Its pieces have states of their own.
+// fileState is the state of a file of the layout. Its pieces have separate states.
 //
 //	      create        last piece       Publish
 //	gone -------> open -----------> full -------> final

@@ -18,8 +18,7 @@ const defaultOpenFiles = 256
 // one that has no file open may always open one, even if all of the budget is in use.
 //
 // Not counted are the descriptors of each open [Disk]: its journal and its directory, the
-// latter twice, and three times once it is written to; those that walking a path takes for a
-// moment; files that are being created; and those that are being closed.
+// latter twice, and three times once it is written to; directories on a path while it is walked; files that are being created; and those that are being closed.
 type Files struct {
 	budget int
 	fs     vfs.FS

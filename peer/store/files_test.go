@@ -42,7 +42,7 @@ func (s *fakeStore) acquire(c *Files, number int) *handle {
 }
 
 // testHangingStore has one store hang in the way that hang makes it, on a cache with
-// room for one file, and another store use its files meanwhile. Should that block, all
+// room for one file, and another store use its files in the meantime. Should that block, all
 // goroutines do, and synctest reports it.
 func testHangingStore(t *testing.T, hang func(c *Files, hanging *fakeStore)) {
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestBudget(t *testing.T) {
 }
 
 // TestDropWhileOpening checks that a file which is dropped while it is being opened is
-// closed after use, and opened anew for the next user.
+// closed after use, and opened again for the next user.
 func TestDropWhileOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := NewFiles(1)

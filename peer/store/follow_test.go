@@ -13,14 +13,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// linked is a folder with symbolic links, of which some lead out of it, beside what these lead to.
+// linked is a directory with symbolic links, of which some lead out of it, beside what these lead to.
 type linked struct {
 	*testing.T
 	dir, root string
 }
 
 // newLinked makes files with the text of their names, and links, which are "NAME -> TARGET". In both
-// @ stands for the folder above the root.
+// @ stands for the directory above the root.
 func newLinked(t *testing.T, names ...string) *linked {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -53,7 +53,7 @@ func (l *linked) scan() (*proto.Manifest, error) {
 	return store.Scan(l.Context(), l.root, store.ScanOptions{FollowLinks: true, PieceLength: proto.MinPieceLength})
 }
 
-// TestFollow scans folders with links, and serves what they lead to.
+// TestFollow scans directories with links, and serves what they lead to.
 func TestFollow(t *testing.T) {
 	for name, test := range map[string]struct {
 		names []string
@@ -117,7 +117,7 @@ func (l *linked) serves(m *proto.Manifest) {
 	l.ok(d.Close())
 }
 
-// TestFollowErrors scans folders with links that cannot be followed. The errors name the link.
+// TestFollowErrors scans directories with links that cannot be followed. The errors name the link.
 func TestFollowErrors(t *testing.T) {
 	for name, test := range map[string]struct{ link, want string }{
 		"nowhere":       {"l -> ../none", "/root/l leads to ../none, which does not exist"},

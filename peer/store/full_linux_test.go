@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
 
-// TestDiskFull writes a content of eight pieces to a file system of five.
+// TestDiskFull writes content of eight pieces to a file system of five.
 func TestDiskFull(t *testing.T) {
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=1310720"); err != nil {

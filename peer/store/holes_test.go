@@ -14,7 +14,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sparse makes a content with zeros in some ranges, and writes it with holes there.
+// sparse makes content with zeros in some ranges, and writes it with holes there.
 func sparse(t *testing.T, zeros [][2]int64, entries ...proto.Entry) *place {
 	t.Helper()
 	p := newPlace(t, storetest.Make(t, 1, entries...))
@@ -199,7 +199,7 @@ func TestCreateHoles(t *testing.T) {
 	})
 }
 
-// TestCreateHugeHole finishes a content of which no piece has to be received.
+// TestCreateHugeHole finishes content of which no piece has to be received.
 func TestCreateHugeHole(t *testing.T) {
 	path, size := huge(t)
 	m, err := store.Scan(t.Context(), path, store.ScanOptions{})

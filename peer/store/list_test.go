@@ -108,7 +108,7 @@ func TestScanUnreadable(t *testing.T) {
 
 // TestScanFileRemoved removes a file that is hashed later.
 func TestScanFileRemoved(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	opt := store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(int64, int64) {
 		_ = os.Remove(p.path("c"))

@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// special is a content with setuid, setgid and sticky bits.
+// special is content with setuid, setgid and sticky bits.
 func special(t *testing.T) *place {
 	c := storetest.Make(t, 1, storetest.Dir("drop"), storetest.Dir("team"), storetest.Dir("old"),
 		storetest.File("su", piece), storetest.File("wall", 5), storetest.File("empty", 0))
@@ -29,7 +29,7 @@ func special(t *testing.T) *place {
 	return newPlace(t, c)
 }
 
-// TestSpecialBits fetches files and folders with setuid, setgid and sticky bits. Folders keep setgid
+// TestSpecialBits fetches files and directories with setuid, setgid and sticky bits. Folders keep setgid
 // and sticky; files keep what they have only if asked, and a scan finds what was kept.
 func TestSpecialBits(t *testing.T) {
 	const setuid, setgid, sticky = fs.ModeSetuid, fs.ModeSetgid, fs.ModeSticky
@@ -77,7 +77,7 @@ func TestSpecialBits(t *testing.T) {
 	}
 }
 
-// TestInheritedSetgid fetches into a folder with the setgid bit. The folders that are made keep the bit
+// TestInheritedSetgid fetches into a directory with the setgid bit. The directories that are made keep the bit
 // that the system gives them.
 func TestInheritedSetgid(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", 5))

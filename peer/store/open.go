@@ -136,7 +136,7 @@ func (d opening) recordRoot(made bool) error {
 	return d.journal.SetFile(len(d.m.Entries), journal.File{Made: made, Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}})
 }
 
-// checkThere returns [ErrGone] if none of the content's files is there.
+// checkThere returns [ErrGone] if none of the content's files exists.
 func (d opening) checkThere() error {
 	for file := range d.tree.layout.files() {
 		if d.tree.layout.pad(file) {
@@ -175,7 +175,7 @@ func (d opening) start(boot journal.BootID) error {
 }
 
 // inspect makes the pieces of the files that differ from their records unverified. Pieces of a missing file are missing, but
-// the journal keeps them until another file is created there: what is missing may be a mount.
+// the journal keeps them until another file is created: a file system may not be mounted.
 func (d opening) inspect() error {
 	l := &d.tree.layout
 	ids, there := make([]fileID, 0, l.files()), true
@@ -225,8 +225,8 @@ func (d opening) inspect() error {
 	if !there || !d.journal.Marked() || len(d.journal.Unmarked()) > 0 || d.verified.count()+d.unverified.count() < d.m.Pieces() {
 		return nil
 	}
-	lacks, err := d.tree.lacksEntries()
-	if !lacks {
+	missing, err := d.tree.missesEntries()
+	if !missing {
 		d.stage.Store(finished)
 	}
 	return err
@@ -300,7 +300,7 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	case f.Inode == 0 && info.Size() == 0: // it was created, and nothing more
 		f.Made = true
 	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file):
-		// The file system has new inode numbers. The time alone may be that of a file that was made in the same tick.
+		// The file system has new inode numbers. The time alone may also be the time of a file that was made in the same tick.
 	case f.Inode != 0 && t.inodeOf(t.tempName(t.fileName(file))) == f.Inode: // see separate
 	case !d.sameBoot && (f.Inode != 0 && !f.Made || t.looksOurs(e, info)): // a power loss
 	default:

@@ -114,7 +114,7 @@ func TestRemoveTouched(t *testing.T) {
 // it.
 func TestAgainLeavesFoundFile(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o600, 0o644} {
-		p := newPlace(t, folder(t))
+		p := newPlace(t, tree(t))
 		p.ok(os.Mkdir(p.root, 0o755))
 		p.ok(os.WriteFile(p.path("c"), []byte("mine"), 0o600))
 		p.ok(os.Chmod(p.path("c"), mode))

@@ -11,7 +11,7 @@ import (
 
 // permit calls try, and once more if permission is denied: then the owner gets access to what
 // has the name and to the directories above it, and the modes are put back afterwards. The modes
-// of the content may deny access to its owner. Permit changes nothing of a seed.
+// of the content may deny access to its owner. It leaves the modes of a seed.
 func permit[T any](t *tree, name string, try func() (T, error)) (T, error) {
 	v, err := try()
 	if !t.opt.ours || !errors.Is(err, fs.ErrPermission) {

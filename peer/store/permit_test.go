@@ -11,7 +11,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// denied is a content whose modes deny access to its owner.
+// denied is content whose modes deny access to its owner.
 func denied(t *testing.T, root uint32, more int) *disk {
 	p := faulty(t, kind{more: more})
 	entries := []proto.Entry{
@@ -37,7 +37,7 @@ func denied(t *testing.T, root uint32, more int) *disk {
 	return p
 }
 
-// TestModesWithoutRights fetches a content whose modes give its owner no access. It gets these modes,
+// TestModesWithoutRights fetches content whose modes give its owner no access. It gets these modes,
 // is flushed and served, and known again after a restart.
 func TestModesWithoutRights(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -77,7 +77,7 @@ func TestModesWithoutRights(t *testing.T) {
 	}
 }
 
-// wantModes checks the modes of all files and folders, as a user does that may look at everything.
+// wantModes checks the modes of all files and directories, as a user does that may look at everything.
 func (p *disk) wantModes() {
 	p.t.Helper()
 	entries := append([]proto.Entry{*p.Manifest.Root}, p.Manifest.Entries...)

@@ -111,7 +111,7 @@ func (p *place) check(m *proto.Manifest) error {
 	return nil
 }
 
-// open opens the content's directory, or takes over parent for a single file.
+// open opens the content's directory, or returns parent for a single file, which it then does not close.
 func (p *place) open(single bool) (r vfs.Root, err error) {
 	if single {
 		r, p.parent = p.parent, nil

@@ -90,7 +90,7 @@ func (d publisher) recordFinal() error {
 	return d.journal.Complete()
 }
 
-// end makes the content read-only, unless a piece was forgotten meanwhile.
+// end makes the content read-only, unless a piece was forgotten since.
 func (d publisher) end(stage int32) error {
 	d.mu.Lock()
 	if d.Count() < d.m.Pieces() {
@@ -130,14 +130,14 @@ func (d *Disk) settle(piece int) {
 	defer d.finishing.RUnlock()
 	first, after := d.tree.layout.pieceFiles(piece)
 	for file := first; file < after; file++ {
-		// Others are few, and to look at all of their pieces each time takes long.
+		// Larger files are few, and to look at all of their pieces each time takes long.
 		if d.tree.layout.size(file) <= int64(d.m.PieceLength) {
 			publisher{d}.settle(file)
 		}
 	}
 }
 
-// publisher makes everything except the bytes what the manifest says.
+// publisher gives the entries the metadata of the manifest.
 type publisher struct{ *Disk }
 
 // settle is settle for a file that the store created.
@@ -170,15 +170,15 @@ func (d publisher) settle(file int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.files.update(file, func(f *fileRecord) {
-		// Unless a piece of it was forgotten meanwhile.
+		// Unless a piece of it was forgotten since.
 		if s := stampOf(info); d.complete(file) && f.state == fileFull && f.Inode == s.Inode {
 			f.Stamp, f.written = s, true // a flush meanwhile may have stamped it as it was before
 		}
 	})
 }
 
-// startSettle reports whether a file can be settled: all of it is verified, and nobody else
-// has changed or settled it. From then on it is opened for reading only, as opening it for
+// startSettle reports whether a file can be settled: all of it is verified, and it was not
+// changed or settled before. From then on it is opened for reading only, as opening it for
 // writing would change its mode.
 func (d publisher) startSettle(file int) (ok bool) {
 	d.mu.Lock()
@@ -269,7 +269,7 @@ func (d publisher) setFile(file int, e *proto.Entry, rec fileRecord) error {
 	case written && info.Size() != e.Size:
 		return changed("its size differs")
 	case rec.state == fileFull && rec.Changed != 0 && rec.Stamp != stampOf(info):
-		d.files.happened(file, file+1, filePublished) // its time is that of the change
+		d.files.happened(file, file+1, filePublished) // its time is the time of the change
 		return nil
 	case info.Size() < e.Size: // it would be extended by zeros
 		return changed("it was truncated")

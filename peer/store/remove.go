@@ -30,7 +30,7 @@ const (
 	leftLink     = "below a symbolic link"
 )
 
-// maxLeft is the number of things that Remove names. It counts the others.
+// maxLeft is the number of things that Remove names. It counts the remaining ones.
 const maxLeft = 100
 
 var errRemoveSeed = errors.New("the content was not fetched but seeded in place: delete it yourself")
@@ -87,7 +87,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	return r.result(), nil
 }
 
-// remover removes the files of one content.
+// remover removes the files of a transfer.
 type remover struct {
 	*Disk
 	at   *place
@@ -114,7 +114,7 @@ func (r *remover) keep(name, why string) {
 }
 
 // removeAll removes the entries from the last to the first: a manifest has a directory
-// before what is in it.
+// before the entries in it.
 func (r *remover) removeAll() error {
 	t := r.tree
 	for i, e := range slices.Backward(t.m.Entries) {
@@ -166,7 +166,7 @@ func (r *remover) removeDir(entry int, name string, info fs.FileInfo) error {
 	switch {
 	case err != nil:
 		return err
-	case name == "." && why != "": // what is in it is named
+	case name == "." && why != "": // its entries are named
 		return nil
 	case why == "" && !r.made(entry, name, info):
 		why = leftFound

@@ -49,8 +49,8 @@ func (p *place) exists(names ...string) {
 	}
 }
 
-// TestRemoveWhole removes a whole content that the user has changed in many ways.
-func TestRemoveWhole(t *testing.T) {
+// TestRemoveComplete removes a whole content that the user has changed in many ways.
+func TestRemoveComplete(t *testing.T) {
 	const foreign, changed, replaced = ": not part of the content", ": changed since it was fetched", ": replaced by something else"
 	for _, test := range []struct {
 		name string
@@ -126,7 +126,7 @@ func TestRemovePart(t *testing.T) {
 	p.gone(p.path("a/in"))
 }
 
-// TestRemoveUntouched removes a content of which nothing has come yet.
+// TestRemoveUntouched removes content of which nothing has come yet.
 func TestRemoveUntouched(t *testing.T) {
 	for _, name := range []string{"", "x"} {
 		p := newPlace(t, single(t))

@@ -33,7 +33,7 @@ func (p *place) flip(path string, at int64) {
 func TestEditedBetweenSittings(t *testing.T) {
 	for name, whole := range map[string]bool{"part": false, "whole": true} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t, folder(t))
+			p := newPlace(t, tree(t))
 			d := p.create()
 			p.put(d, 0, 1, 2, 3)
 			if whole {
@@ -54,7 +54,7 @@ func TestEditedBetweenSittings(t *testing.T) {
 // TestEditedDuringAudit edits a file after its pieces were found to be good, and kills the
 // process.
 func TestEditedDuringAudit(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	d := p.create()
 	p.put(d, 0, 1, 2, 3)
 	p.ok(d.Close())
@@ -70,7 +70,7 @@ func TestEditedDuringAudit(t *testing.T) {
 
 // TestOldJournal opens the journal of a version without stamps and created files.
 func TestOldJournal(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	d := p.create()
 	p.putAll(d)
 	p.ok(d.Finish())
@@ -85,7 +85,7 @@ func TestOldJournal(t *testing.T) {
 
 // TestOldJournalOfPart resumes a transfer with such a journal. Files of the earlier version are not removed.
 func TestOldJournalOfPart(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	d := p.create()
 	p.put(d, 0, 3)
 	p.ok(d.Close())
@@ -140,9 +140,9 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestRepairWhileServed forgets a piece of a content that is being read.
+// TestRepairWhileServed forgets a piece of content that is being read.
 func TestRepairWhileServed(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	d := p.create()
 	p.putAll(d)
 	p.ok(d.Finish())
@@ -160,7 +160,7 @@ func TestRepairWhileServed(t *testing.T) {
 
 // TestSeedIsNotRepaired checks that nothing is written to what is seeded in place.
 func TestSeedIsNotRepaired(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	d := p.got(p.seed())
 	p.flip(p.path("a/x"), 3)
@@ -173,13 +173,13 @@ func TestSeedIsNotRepaired(t *testing.T) {
 	p.want(p.open(), "-dvvv")
 }
 
-// TestNotMounted opens a content whose file system is not mounted: its directory is not
+// TestNotMounted opens content whose file system is not mounted: its directory is not
 // there, or has nothing in it. Nothing changes, and all is there when it is mounted.
 func TestNotMounted(t *testing.T) {
 	for name, whole := range map[string]bool{"part": false, "whole": true} {
 		for name2, empty := range map[string]bool{"missing": false, "empty": true} {
 			t.Run(name+" "+name2, func(t *testing.T) {
-				p := newPlace(t, folder(t))
+				p := newPlace(t, tree(t))
 				d := p.create()
 				p.put(d, 0, 1, 2, 3)
 				want := "vvvv-"
@@ -223,7 +223,7 @@ func TestNotMounted(t *testing.T) {
 // TestFileAwayForAWhile takes a file away and puts it back: while the content is not in use,
 // and while it is.
 func TestFileAwayForAWhile(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.files = store.NewFiles(1)
 	d := p.create()
 	p.putAll(d)

@@ -59,7 +59,7 @@ func (r swappingRoot) Remove(name string) error {
 	return r.Root.Remove(name)
 }
 
-// TestRootBecomesLink replaces the directory of a content by a link to another one, just before it is opened or removed. The
+// TestRootBecomesLink replaces the directory of content by a link to another one, just before it is opened or removed. The
 // call fails, and the other directory stays as it is.
 func TestRootBecomesLink(t *testing.T) {
 	fetched := func(p *place) {
@@ -108,7 +108,7 @@ func TestRootBecomesLink(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlace(t, folder(t))
+			p := newPlace(t, tree(t))
 			other := t.TempDir()
 			test.before(p)
 			swapped := false

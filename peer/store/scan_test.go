@@ -60,7 +60,7 @@ func slowHashes(data []byte, length int) (hashes []byte) {
 func TestScan(t *testing.T) {
 	for name, c := range map[string]storetest.Content{
 		"file":   single(t),
-		"folder": folder(t),
+		"folder": tree(t),
 		"empty":  storetest.Make(t, 1, storetest.File("", 0)),
 		"none":   storetest.Make(t, 1),
 		"order": storetest.Make(t, 1,
@@ -100,7 +100,7 @@ func TestScan(t *testing.T) {
 }
 
 func TestScanProgress(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	var last int64
 	p.scanEqual(store.ScanOptions{PieceLength: piece, Workers: 3, Progress: func(done, total int64) {
@@ -133,7 +133,7 @@ func TestScanErrors(t *testing.T) {
 		{"nothing", "no such file", func(p *place) error { return os.RemoveAll(p.root) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := newPlace(t, folder(t))
+			p := newPlace(t, tree(t))
 			p.Write(t, p.root)
 			p.ok(test.do(p))
 			_, err := store.Scan(t.Context(), p.root, store.ScanOptions{})
@@ -151,7 +151,7 @@ func TestScanOfOddSizes(t *testing.T) {
 		return err
 	}
 	t.Run("grows", func(t *testing.T) {
-		p := newPlace(t, folder(t))
+		p := newPlace(t, tree(t))
 		p.Write(t, p.root)
 		appended := false
 		_, err := store.Scan(t.Context(), p.root, store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(int64, int64) {
@@ -199,7 +199,7 @@ func TestScanOfOddSizes(t *testing.T) {
 }
 
 func TestScanCancelled(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := store.Scan(ctx, p.root, store.ScanOptions{Progress: func(int64, int64) { cancel() }})
@@ -214,7 +214,7 @@ func TestScanChanged(t *testing.T) {
 		func(path string) error { return os.WriteFile(path, []byte("x"), 0o600) },
 		func(path string) error { return os.Chtimes(path, timeOf(0), timeOf(1)) },
 	} {
-		p := newPlace(t, folder(t))
+		p := newPlace(t, tree(t))
 		p.Write(t, p.root)
 		opt := store.ScanOptions{Workers: 1, PieceLength: piece}
 		opt.Progress = func(done, total int64) {

@@ -16,7 +16,7 @@ import (
 // settles reports whether the system can set the time of an open file.
 const settles = runtime.GOOS == "linux"
 
-// smallFiles is a content of a piece of files, a file of two pieces, and another file.
+// smallFiles is content of a piece of files, a file of two pieces, and another file.
 func smallFiles(t *testing.T) storetest.Content {
 	return storetest.Make(t, 1, storetest.Dir("a"), storetest.File("a/x", piece/2), storetest.File("a/y", piece/2),
 		storetest.File("b", 2*piece), storetest.File("c", 100))

@@ -37,7 +37,7 @@ func slowSHA1(data []byte, length int) (sums []byte) {
 
 func TestScanSHA1(t *testing.T) {
 	for name, p := range map[string]*place{
-		"folder": newPlace(t, folder(t)),
+		"folder": newPlace(t, tree(t)),
 		"file":   newPlace(t, single(t)),
 		"holes":  sparse(t, [][2]int64{{piece, 3 * piece}}, storetest.File("", 5*piece+9)),
 		"empty":  newPlace(t, storetest.Make(t, 1, storetest.File("", 0))),
@@ -57,7 +57,7 @@ func TestScanSHA1(t *testing.T) {
 
 // TestScanAccept checks that nothing is read if Accept fails.
 func TestScanAccept(t *testing.T) {
-	p := newPlace(t, folder(t))
+	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
 	no := errors.New("no")
 	opt := store.ScanOptions{

@@ -40,7 +40,7 @@ type Store interface {
 	// to and published again, unless it is seeded.
 	Forget(piece int) error
 
-	// Publish makes the files exactly what the manifest says, once every piece is
+	// Publish makes all entries as the manifest describes them, once every piece is
 	// committed: sizes, modes, times, empty files, directories and links. From
 	// then on the content is read-only, until a piece is forgotten. It does not wait for the bytes to reach
 	// the disk. It fails with [ErrNotWhole] if pieces are missing. Publishing again

@@ -15,7 +15,7 @@ import (
 // torrentPiece is the piece length of torrents.
 const torrentPiece = proto.MinPieceLength
 
-// torrent returns a content of 11 pieces of which only the torrent is known. Pieces 1 and
+// torrent returns content of 11 pieces of which only the torrent is known. Pieces 1 and
 // 2 are zeros in a file, 6 and 7 are padding.
 func torrent(t *testing.T) storetest.Content {
 	const p = torrentPiece

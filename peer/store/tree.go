@@ -22,9 +22,9 @@ type tree struct {
 	m          *proto.Manifest
 	layout     layout
 	files      *Files
-	root       vfs.Root // the content's directory, or that of its only file
+	root       vfs.Root // the content's directory, or the directory of its only file
 	path       string   // of the content, for messages
-	temp       string   // begins the names of temporary files
+	temp       string   // prefix of the names of temporary files
 	opt        treeOptions
 	permitting sync.Mutex // held while modes are wider than the content's
 	names      names
@@ -220,8 +220,8 @@ func (t *tree) lstat(name string) (fs.FileInfo, error) {
 	return permit(t, filepath.Dir(name), func() (fs.FileInfo, error) { return t.root.Lstat(name) })
 }
 
-// lacksEntries reports whether an empty file, a directory or a symbolic link is missing.
-func (t *tree) lacksEntries() (bool, error) {
+// missesEntries reports whether an empty file, a directory or a symbolic link does not exist.
+func (t *tree) missesEntries() (bool, error) {
 	for i := range t.m.Entries {
 		if e := &t.m.Entries[i]; e.Kind == proto.Pad || e.Size > 0 {
 			continue

@@ -71,7 +71,7 @@ func writeInParts(f vfs.File, p []byte, offset int64) (n int, err error) {
 	return n, err
 }
 
-// prepare prepares a file for writing: it exists with its final size, is no other file of
+// prepare prepares a file for writing: it exists with its final size, differs from the other files of
 // the content, and has no other name. What is not written yet is a hole. The directories
 // above it are created.
 func (d writer) prepare(file int) error {
@@ -166,7 +166,7 @@ func (d writer) prepared(file int, f writable) error {
 		is.Changed, is.Born = saved.Changed, saved.Born
 	}
 	d.files.update(file, func(r *fileRecord) {
-		// If another program changed it since the store was opened, this cannot be told from what the store writes.
+		// If another program changed it since the store was opened, this cannot be distinguished from what the store writes.
 		r.foreign = r.foreign || kept && rec.Changed != 0 && rec.Stamp != stampOf(f.was)
 		r.File, r.written = is, true
 		r.Changed = 0
@@ -183,7 +183,7 @@ func (d writer) openAgain(file int) (vfs.File, error) {
 	t, name := d.tree, d.tree.fileName(file)
 	f, err := d.openWritable(t.entry(file), d.files.at(file).File)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is gone", Err: err}
+		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it was removed", Err: err}
 	}
 	if err != nil {
 		return nil, err
@@ -369,7 +369,7 @@ func (d writer) commitHoles() error {
 	return nil
 }
 
-// tempPrefix begins the names of the copies of the content with that manifest.
+// tempPrefix is the prefix of the names of the copies of the content with that manifest.
 func tempPrefix(manifest [32]byte) string { return ".mob-" + hex.EncodeToString(manifest[:8]) + "-" }
 
 // tempName returns the name of the copy beside a file. Only copies of this content have it.

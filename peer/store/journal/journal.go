@@ -216,7 +216,7 @@ func (j *Journal) Unverify(entry int, f File) error {
 	return j.append(fileRecord(entry, f, flagUnverified))
 }
 
-// Found is SetFile for a file that was there before the transfer, and makes all of its pieces unverified.
+// Found is SetFile for a file that is older than the transfer, and makes all of its pieces unverified.
 func (j *Journal) Found(entry int, f File) error { return j.append(fileRecord(entry, f, flagFound)) }
 
 // The following methods query what the records add up to.
@@ -233,7 +233,7 @@ func (j *Journal) State(piece int) State { return j.ledger.state[piece] }
 // Verified reports whether a piece is verified.
 func (j *Journal) Verified(piece int) bool { return j.State(piece) == Verified }
 
-// Lasting reports whether a piece is verified or unverified, and was there before the boot of
+// Lasting reports whether a piece is verified or unverified, and is older than the boot of
 // the machine with that id: on the disk, or found there.
 func (j *Journal) Lasting(piece int, id BootID) bool {
 	l := j.ledger

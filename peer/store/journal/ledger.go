@@ -10,7 +10,7 @@ const (
 	Missing State = iota
 	// Unverified pieces are likely there and have to be hashed again.
 	Unverified
-	// Verified pieces are there.
+	// Verified pieces are stored.
 	Verified
 )
 

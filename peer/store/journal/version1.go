@@ -4,10 +4,10 @@ import "path/filepath"
 
 // Records of version 1, which has no file records. A file has its number among the files with bytes.
 const (
-	recordUnverified recordKind = 4  // index: a piece that may be there, a: 1 if it was found, not written
+	recordUnverified recordKind = 4  // index: a piece that may exist, a: 1 if it was found, not written
 	recordInode      recordKind = 6  // index: a file, a: its inode number, b: flags
 	recordMTime      recordKind = 7  // of earlier versions, ignored
-	recordWhole      recordKind = 8  // every piece is there and on the disk, until the next forget
+	recordWhole      recordKind = 8  // every piece is on the disk, until the next forget
 	recordStamp      recordKind = 9  // index: a file, a: the time of its last change, b: its inode number
 	recordEntry      recordKind = 10 // as inode, index: an entry without bytes
 )

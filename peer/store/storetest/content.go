@@ -91,7 +91,7 @@ func fill(seed uint64, m *proto.Manifest) Content {
 	return Content{m, data}
 }
 
-// Hash sets the hashes of the manifest, of the kind that it has, to those of the bytes.
+// Hash sets the hashes of the manifest, of the kind that it has, to the hashes of the bytes.
 func (c Content) Hash(t testing.TB) {
 	t.Helper()
 	if c.Manifest.TorrentOnly() {

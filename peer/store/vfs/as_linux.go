@@ -14,11 +14,11 @@ import (
 
 // As returns the system's file system as far as a user may use it, though the process runs
 // as another. Each file is checked once it is open, and each directory on the way to it is
-// held open, so what somebody puts in the place of a path between a check and its use is
+// held open, so what another program puts in the place of a path between a check and its use is
 // checked too. Paths must lead through no symbolic link; see Resolve.
 //
 // What the process's own user owns at or below made is what the process made there for
-// this user, and may be used. Made is empty where nothing was. The files in the folder
+// this user, and may be used. Made is empty where nothing was. The files in the directory
 // state are the process's own, and are not checked.
 func As(u *User, made, state string) FS { return &asUser{u, made, state, uint32(os.Geteuid())} }
 
@@ -164,7 +164,7 @@ func (a *asUser) Mkdir(path string, perm fs.FileMode) error {
 	return a.at(path, mayWrite, func(at string) error { return os.Mkdir(at, perm) })
 }
 
-// MkdirAll implements [FS]. Stores make only their own folder.
+// MkdirAll implements [FS]. Stores make only their own directory.
 func (a *asUser) MkdirAll(path string, perm fs.FileMode) error {
 	if !a.own(path) {
 		return &fs.PathError{Op: "mkdir", Path: path, Err: unix.EACCES}

@@ -32,7 +32,7 @@ type followRoot struct {
 	path string
 }
 
-// resolve returns the path to which a name leads.
+// resolve returns the path that a name leads to.
 func (r followRoot) resolve(name string) (string, error) {
 	return r.fs.Resolve(filepath.Join(r.path, name))
 }

@@ -2,7 +2,7 @@ package vfs
 
 import "slices"
 
-// User is a user of the machine who has a daemon of another user work for him.
+// User is a user of the machine, on whose behalf a daemon of another user works.
 type User struct {
 	UID    uint32   `json:"uid"`
 	Groups []uint32 `json:"groups"`
@@ -16,7 +16,7 @@ const (
 )
 
 // may reports whether the mode of a file allows a user all of want. An access control list
-// may take from others than the owner of the file what its mode seems to allow them.
+// may take from users other than the owner what its mode seems to allow them.
 func (u *User) may(want, uid, gid, mode uint32, acl bool) bool {
 	switch {
 	case uid == u.UID:
