@@ -54,7 +54,7 @@ const maxDifferent = 100
 func (d *Disk) Look(ctx context.Context) (State, error) {
 	s := State{At: time.Now()}
 	var err error
-	s.Away, err = d.compare(ctx, true, func(found Difference, unreadable error) error {
+	s.Away, err = d.compare(ctx, true, false, func(found Difference, unreadable error) error {
 		switch {
 		case unreadable != nil:
 		case len(s.Different) == maxDifferent:
@@ -63,21 +63,17 @@ func (d *Disk) Look(ctx context.Context) (State, error) {
 			s.Different = append(s.Different, found)
 		}
 		return unreadable
-	}, d.hasPart)
+	})
 	return s, err
 }
 
 // Differences is Look without a bound, and continues after entries that cannot be read. If the content was complete, it
 // compares all entries, otherwise only the files with a verified piece.
 func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference, away bool, err error) {
-	expected := d.hasPart
-	if complete {
-		expected = func(int) bool { return true }
-	}
-	away, err = d.compare(ctx, complete, func(found Difference, _ error) error {
+	away, err = d.compare(ctx, complete, complete, func(found Difference, _ error) error {
 		all = append(all, found)
 		return nil
-	}, expected)
+	})
 	return all, away, err
 }
 
@@ -91,8 +87,8 @@ func (d *Disk) CheckPlace() error {
 }
 
 // compare calls found with each entry that differs, and the reason if an entry cannot be read. If found fails, the
-// comparison ends. It compares the expected files, and the entries without bytes if all is set.
-func (d *Disk) compare(ctx context.Context, all bool, found func(Difference, error) error, expected func(file int) bool) (away bool, err error) {
+// comparison ends. It compares the files with a verified piece, or all files, and the entries without bytes if empty is set.
+func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Difference, error) error) (away bool, err error) {
 	t := d.tree
 	if away, err = t.isAway(); away || err != nil {
 		return away, err
@@ -100,7 +96,7 @@ func (d *Disk) compare(ctx context.Context, all bool, found func(Difference, err
 	look := looker{t: t}
 	for i := range t.m.Entries {
 		file := t.layout.file(i)
-		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !all || file >= 0 && !expected(file) {
+		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !empty || file >= 0 && !all && !d.hasPart(file) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

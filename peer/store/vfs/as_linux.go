@@ -125,26 +125,19 @@ func (a *asUser) OpenFile(path string, flag int, perm fs.FileMode) (File, error)
 	return top.OpenFile(name, flag, perm)
 }
 
-// checked returns a function that takes the result of an OpenFile, and closes a file that the
-// user may not open. One that is made by the call is the user's.
-func (a *asUser) checked(flag int, made bool) func(File, error) (File, error) {
-	return func(f File, err error) (File, error) {
-		if err != nil || flag&os.O_EXCL != 0 {
-			return f, err
-		}
-		want := uint32(mayRead)
-		switch flag & (os.O_WRONLY | os.O_RDWR) {
-		case os.O_WRONLY:
-			want = mayWrite
-		case os.O_RDWR:
-			want = mayRead | mayWrite
-		}
-		file := f.(osFile)
-		if err := a.check(int(file.Fd()), want, made); err != nil {
-			return nil, errors.Join(&fs.PathError{Op: "open", Path: file.Name(), Err: err}, f.Close())
-		}
-		return f, nil
+// checkOpen fails unless the user may open a file with these flags. A file that is created by that is the user's.
+func (a *asUser) checkOpen(f osFile, flag int, made bool) error {
+	want := uint32(mayRead)
+	switch flag & (os.O_WRONLY | os.O_RDWR) {
+	case os.O_WRONLY:
+		want = mayWrite
+	case os.O_RDWR:
+		want = mayRead | mayWrite
 	}
+	if flag&os.O_EXCL != 0 {
+		return nil
+	}
+	return a.check(int(f.Fd()), want, made)
 }
 
 // Lstat implements [FS].
@@ -266,9 +259,17 @@ func (r *asRoot) OpenFile(name string, flag int, perm fs.FileMode) (f File, err 
 	if flag&os.O_CREATE != 0 {
 		want = mayWrite
 	}
-	err = r.at(name, want, func(at string) (err error) {
-		f, err = r.as.checked(flag, r.within(name))(OS{}.OpenFile(at, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm))
-		return err
+	err = r.at(name, want, func(at string) error {
+		// Nonblocking, should it be a named pipe.
+		opened, err := os.OpenFile(at, flag|unix.O_NOFOLLOW|unix.O_NONBLOCK, perm)
+		if err != nil {
+			return err
+		}
+		if err := r.as.checkOpen(osFile{opened}, flag, r.within(name)); err != nil {
+			return errors.Join(&fs.PathError{Op: "open", Path: at, Err: err}, opened.Close())
+		}
+		f = osFile{opened}
+		return nil
 	})
 	return f, err
 }

@@ -75,15 +75,7 @@ func (r osRoot) OpenRoot(name string) (Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	here, err := in.Lstat(".")
-	var there fs.FileInfo
-	if err == nil {
-		there, err = r.Lstat(name)
-	}
-	if err == nil && !os.SameFile(here, there) { // Root has followed a link
-		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
-	}
-	if err != nil {
+	if err := r.checkNoLink(name, func() (fs.FileInfo, error) { return in.Lstat(".") }); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
 	return in, nil
@@ -130,24 +122,22 @@ func (r osRoot) OpenFile(name string, flag int, perm fs.FileMode) (File, error) 
 	}
 	f, err := r.Root.OpenFile(name, flag, perm)
 	if err == nil && flag&syscall.O_NOFOLLOW != 0 {
-		err = r.checkNoLink(name, f)
+		if err = r.checkNoLink(name, f.Stat); err != nil {
+			_ = f.Close() // nothing was written
+		}
 	}
 	return newFile(f, err)
 }
 
-// checkNoLink closes f and fails if the name that f was opened by is a symbolic link, which
-// Root has followed.
-func (r osRoot) checkNoLink(name string, f *os.File) error {
-	info, err := f.Stat()
-	var link fs.FileInfo
-	if err == nil {
-		link, err = r.Lstat(name)
-	}
-	if err == nil && !os.SameFile(info, link) {
-		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
-	}
+// checkNoLink fails if the name by which a file was opened is a symbolic link, which Root has followed.
+func (r osRoot) checkNoLink(name string, stat func() (fs.FileInfo, error)) error {
+	opened, err := stat()
 	if err != nil {
-		_ = f.Close() // nothing was written
+		return err
+	}
+	named, err := r.Lstat(name)
+	if err == nil && !os.SameFile(opened, named) {
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}
 	}
 	return err
 }
