@@ -94,9 +94,10 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		return away, err
 	}
 	look := looker{t: t}
+	missing := func(piece int) bool { return !d.verified.has(piece) }
 	for i := range t.m.Entries {
 		file := t.layout.file(i)
-		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !empty || file >= 0 && !all && !d.hasPart(file) {
+		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !empty || file >= 0 && !all && t.layout.every(file, missing) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -122,11 +123,6 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		}
 	}
 	return false, nil
-}
-
-// hasPart reports whether a piece of a file is verified.
-func (d *Disk) hasPart(file int) bool {
-	return !d.tree.layout.every(file, func(piece int) bool { return !d.verified.has(piece) })
 }
 
 // difference returns how an entry differs, of which info is nil or what exists.
