@@ -93,9 +93,6 @@ func (v View) Ordered(p Peer) int {
 	return v.s.pickOrdered(p.p)
 }
 
-// Quick reports whether a number from a peer may arrive before other members' claims on it.
-func (v View) Quick(p Peer) bool { return v.s.isQuick(p.p) }
-
 // Fetch is a number in progress.
 type Fetch struct {
 	// Peer is the peer that it was requested of, if there is one at the moment.

@@ -34,8 +34,7 @@ const maxBefore = 32
 // Over a link it takes a piece that no member of the own group has or claimed, and that the fewest
 // groups beside it have or claimed: a piece that two clusters fetch from each other crosses the
 // source's links once. Among those it takes one that the fewest are to begin before its own, and
-// then one of the node's share. The share comes first of all where a piece arrives
-// so fast that claims come too late.
+// then one of the node's share.
 //
 // On the LAN it takes the share first, since other clusters wait for it from here, and in a rack
 // what the fewest racks beside it have; then what the fewest local peers have. A piece that a single peer has and another member claims comes
@@ -48,7 +47,6 @@ func (k *pieces) Pick(p Peer) int {
 	if p.Local() {
 		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !v.Deferred(p, i) })
 	}
-	quick := k.Quick(p)
 	return k.Best(p, func(i int) (int, bool) {
 		if v.Deferred(p, i) || !v.Free(i) {
 			return 0, false
@@ -56,9 +54,6 @@ func (k *pieces) Pick(p Peer) int {
 		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + k.run(i)<<runShift
 		if !v.InShare(i) {
 			key++
-			if quick {
-				key += 1 << 30
-			}
 		}
 		return key, true
 	})

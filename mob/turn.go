@@ -42,16 +42,6 @@ func (l *level) claimTime() time.Duration {
 	return l.ClaimDelay()
 }
 
-// isQuick reports whether a piece from a peer may arrive before other members' claims on it.
-func (s *State) isQuick(p *peer) bool {
-	return p.level.Size > 1 && (p.pipe.Rate() == 0 || s.arrivesWithin(p, 2*p.level.ClaimDelay()))
-}
-
-// arrivesWithin reports whether a piece would arrive from a peer in less than d.
-func (s *State) arrivesWithin(p *peer, d time.Duration) bool {
-	return float64(s.layout.Size) < p.pipe.Rate()*d.Seconds()
-}
-
 // crosses reports whether a piece would arrive from a peer before other members' claims on it. Only
 // this member starts a piece of its share. On a slower link, or where claims arrive quickly, there is
 // time to leave the piece to another member, and a wait would leave the link idle. The first piece of
@@ -63,7 +53,7 @@ func (s *State) crosses(p *peer, i int) bool {
 	if p.pipe.Rate() == 0 {
 		return p.level.ClaimDelay() > s.t.Turn
 	}
-	return s.arrivesWithin(p, 2*p.level.claimTime())
+	return float64(s.layout.Size) < p.pipe.Rate()*(2*p.level.claimTime()).Seconds()
 }
 
 // awaitClaims has a fetch wait for other members' claims. Meanwhile it has no peer, and more pieces

@@ -127,8 +127,7 @@ func (k *Picker) Pick(p mob.Peer) int {
 	v := k.From(p)
 	key := func(i int) (int, bool) { return k.localKey(p, v, i) }
 	if !p.Local() {
-		quick := k.Quick(p)
-		key = func(i int) (int, bool) { return k.remoteKey(p, v, i, quick) }
+		key = func(i int) (int, bool) { return k.remoteKey(p, v, i) }
 	}
 	i := k.Best(p, key)
 	if g := k.at(i); g != nil && g.sourcesOnly {
@@ -173,7 +172,7 @@ func (k *Picker) localKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
 	return key, true
 }
 
-func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int, quick bool) (key int, ok bool) {
+func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
 	g := k.at(i)
 	if key, ok = k.key(p, g, i); !ok || !v.Free(i) {
 		return 0, false
@@ -190,9 +189,6 @@ func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int, quick bool) (key int, 
 	rank, size := v.Rank()
 	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); of.entered >= end-first {
 		key++
-		if quick {
-			key += 1 << 16
-		}
 	}
 	return key, true
 }
