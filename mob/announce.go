@@ -137,12 +137,3 @@ func (s *State) dropClaim(f *fetch) {
 	f.claimed = false
 	s.announce(f.Piece, avail.Drop)
 }
-
-// announceAll announces to a peer of another rack what it was not told because it was not matched.
-func (s *State) announceAll(p *peer) {
-	for i := range s.stored.Have.All() {
-		if s.stored.Offers(i) && p.box.Subscribed.Has(i) {
-			s.announceTo(p, i, avail.Have, true)
-		}
-	}
-}

@@ -29,7 +29,7 @@ func (s *State) recordBad(id proto.PeerID, i int, forged bool) {
 	case p == nil:
 		return
 	case n.Record.StruckOut(&s.t.Rules), n.External && n.Record.MostlyBad(&s.t.Rules): // an external peer cannot withdraw a piece
-		s.ban(p, "too many bad pieces")
+		s.drop(p, proto.CodeBanned, "too many bad pieces")
 		return
 	}
 	s.removeHave(p, i)
@@ -78,31 +78,15 @@ func (s *State) judge() {
 		}
 		p.StrikeUnanswered(s.now, s.t.Dead+s.book.Late)
 		if p.StruckOut(&s.t.Rules) {
-			s.ban(p, "bad pieces that it does not withdraw")
+			s.drop(p, proto.CodeBanned, "bad pieces that it does not withdraw")
 		}
 	}
-}
-
-// restart has a piece fetched again from the start. The caller discards what has come of it, and
-// reports that it has [Failed].
-func (s *State) restart(f *fetch) {
-	if f.discarded || s.fetches[f.Piece] != f {
-		return
-	}
-	f.discarded = true
-	s.cancelRequests(f, func(*peer) bool { return true })
-	f.peer, f.helper, f.level = nil, nil, nil
-	s.touch(f.Piece)
-	if f.claimed {
-		s.dropClaim(f)
-	}
-	s.do(Discard{Piece: f.Piece})
 }
 
 // onLiar bans a node that signed corrupt blocks, which other peers may have sent.
 func (s *State) onLiar(id proto.PeerID) {
 	if p := s.joined[id]; p != nil {
-		s.ban(p, "signed corrupt blocks")
+		s.drop(p, proto.CodeBanned, "signed corrupt blocks")
 	} else if n := s.roster.Node(id); n != nil {
 		n.Record.Banned = true
 	}
@@ -115,12 +99,10 @@ func (s *State) onChecked(ev Checked) {
 		return
 	}
 	if ev.Alarm && !p.AllowsAlarm(s.now) {
-		s.ban(p, "too many reports of valid pieces")
+		s.drop(p, proto.CodeBanned, "too many reports of valid pieces")
 		return
 	}
 	if s.stored.Offers(ev.Piece) {
 		s.batches.Repeat(&p.box, ev.Piece, len(s.peers))
 	}
 }
-
-func (s *State) ban(p *peer, why string) { s.drop(p, proto.CodeBanned, why) }

@@ -74,7 +74,8 @@ func (s *State) addClaim(p *peer, i int) {
 	if both && p.local && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && !p.HasLapsed() {
 		p.Overrode = s.now
 	}
-	if !s.precedes(p, i) {
+	// It precedes the node if it is the gateway in the plan, or else has the lesser ID.
+	if first, known := s.work.Precedes(home.Index, p.member, i); known && !first || !known && p.ID > s.cfg.Self {
 		return
 	}
 	// Two members requested a piece while their claims crossed, and the first of them continues.
@@ -83,16 +84,6 @@ func (s *State) addClaim(p *peer, i int) {
 		s.leaveRemote(f)
 		s.dropClaim(f)
 	}
-}
-
-// precedes reports whether a peer precedes the node where both claim a piece: it is the gateway in the
-// plan, or else has the lesser ID.
-func (s *State) precedes(p *peer, i int) bool {
-	home := s.home(p)
-	if first, known := s.work.Precedes(home.Index, p.member, i); known {
-		return first
-	}
-	return p.ID < s.cfg.Self
 }
 
 // countClaim counts the claim of a peer of the site on a piece, or stops to count it, for each group
@@ -124,21 +115,6 @@ func (s *State) isLeft(l *level, i int) bool {
 // want adds a piece to those to fetch, unless it is stored or in progress, and reports whether that is news.
 func (s *State) want(i int) bool {
 	return !s.stored.Have.Has(i) && s.fetches[i] == nil && s.wanted.Add(i)
-}
-
-// open has a new piece fetched, unless it is stored. Members take turns at it, as if peers announced
-// it now.
-func (s *State) open(i int) (news bool) {
-	if !s.want(i) {
-		return false
-	}
-	for _, p := range s.peers {
-		if !p.local && p.Have.Has(i) && p.isActive() {
-			s.takeTurn(p, i)
-		}
-	}
-	s.reconsider(i)
-	return true
 }
 
 // countHave counts a piece of a peer of the site, or stops to count it.

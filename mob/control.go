@@ -60,8 +60,16 @@ func (v View) Rarity(i int) int { return int(v.l.Rarity[i]) }
 func (v View) Free(i int) bool { return v.s.mayTake(v.l, i) }
 
 // Before returns the number of siblings of the group that need number i and are to start it before the
-// group.
-func (v View) Before(i int) int { return v.l.siblingsBefore(i) }
+// group. It is a preference: nothing waits for it. Near the end it makes clusters start different pieces.
+func (v View) Before(i int) (n int) {
+	own := v.l.order.At(i)
+	for _, to := range v.l.links {
+		if !to.Pieces.Has(i) && to.At(i) < own {
+			n++
+		}
+	}
+	return n
+}
 
 // Complete returns how many peers of the group, and how many siblings of it, have all of the numbers
 // first <= i < end.
@@ -143,7 +151,20 @@ func (c *Control) Want(i int) bool { return c.s.want(i) }
 func (c *Control) Unwant(i int) { c.s.wanted.Remove(i) }
 
 // Open is Want for a number that peers may have announced already, and has the node request it.
-func (c *Control) Open(i int) bool { return c.s.open(i) }
+// Members take turns at it, as if peers announced it now.
+func (c *Control) Open(i int) (news bool) {
+	s := c.s
+	if !s.want(i) {
+		return false
+	}
+	for _, p := range s.peers {
+		if !p.local && p.Have.Has(i) && p.isActive() {
+			s.takeTurn(p, i)
+		}
+	}
+	s.reconsider(i)
+	return true
+}
 
 // Store records that number i is stored and verified, and announces it.
 func (c *Control) Store(i int) { c.s.store(i) }

@@ -25,7 +25,12 @@ func (s *State) endgame() {
 		}
 		for _, f := range late {
 			if f.helper == nil && f.peer != p && p.Have.Has(f.Piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
-				s.help(p, f)
+				f.helper = p
+				for _, sp := range f.peer.pipe.Requested() {
+					if int(sp.Piece) == f.Piece && !f.Has(sp) {
+						s.request(p, f, sp)
+					}
+				}
 				break
 			}
 		}
@@ -62,14 +67,4 @@ func (s *State) isFaster(p *peer, f *fetch) bool {
 func (s *State) isSpare(p *peer, f *fetch) bool {
 	return p.link != nil && p.link.Out() == 0 && f.level != nil && !f.peer.External && !p.External &&
 		!s.picker.Unclaimed(View{s, f.level})
-}
-
-// help requests of p what another peer was requested of a fetch.
-func (s *State) help(p *peer, f *fetch) {
-	f.helper = p
-	for _, sp := range f.peer.pipe.Requested() {
-		if int(sp.Piece) == f.Piece && !f.Has(sp) {
-			s.request(p, f, sp)
-		}
-	}
 }

@@ -18,7 +18,7 @@ type fetch struct {
 	peer    *peer  // the next request goes to it; nil if there is none at the moment
 	helper  *peer  // bytes are requested of it a second time, in the end game
 	// alone says that the piece comes from one peer or not at all: it was bad when it came from
-	// several. discarded says that it lost that peer, see restart.
+	// several. discarded says that it lost that peer, see unassign.
 	alone, discarded bool
 	started          time.Time
 	claimedAt        time.Time // when it was last claimed
@@ -36,10 +36,6 @@ type agenda struct {
 	waiting    []*fetch // claimed for a peer; they wait for other members' claims, and then for room
 }
 
-func newFetch(piece, size int, now time.Time) *fetch {
-	return &fetch{Progress: flow.NewProgress(piece, size), started: now}
-}
-
 // grace returns the time in which a peer need not have sent anything: an external peer looks at its
 // requests on a timer, and a node may be slower than a queue explains.
 func (s *State) grace(f *fetch) time.Duration {
@@ -55,8 +51,7 @@ func (s *State) grace(f *fetch) time.Duration {
 
 // startFetch starts a piece with a peer.
 func (s *State) startFetch(p *peer, i int) *fetch {
-	f := newFetch(i, s.layout.size(i), s.now)
-	f.alone = s.book.Suspect(i)
+	f := &fetch{Progress: flow.NewProgress(i, s.layout.size(i)), started: s.now, alone: s.book.Suspect(i)}
 	s.wanted.Remove(i)
 	s.fetches[i] = f
 	s.assign(p, f)
@@ -99,16 +94,25 @@ func (s *State) hasChoice(p *peer, from int) bool {
 	return alone >= own.Size
 }
 
-// unassign leaves a fetch without a peer, for any that has the piece.
+// unassign leaves a fetch without a peer, for any that has the piece. If it must come from one peer alone, and some of it
+// has arrived, it starts again: the caller discards what has come of it, and reports that it has [Failed].
 func (s *State) unassign(f *fetch) {
-	if f.alone && f.Missing < f.Size {
-		s.restart(f)
-		return
-	}
-	f.peer = nil
-	if s.fetches[f.Piece] == f && !slices.Contains(s.unassigned, f) {
-		s.unassigned = append(s.unassigned, f)
-		s.reconsider(f.Piece)
+	switch {
+	case !f.alone || f.Missing == f.Size:
+		f.peer = nil
+		if s.fetches[f.Piece] == f && !slices.Contains(s.unassigned, f) {
+			s.unassigned = append(s.unassigned, f)
+			s.reconsider(f.Piece)
+		}
+	case !f.discarded && s.fetches[f.Piece] == f:
+		f.discarded = true
+		s.cancelRequests(f, func(*peer) bool { return true })
+		f.peer, f.helper, f.level = nil, nil, nil
+		s.touch(f.Piece)
+		if f.claimed {
+			s.dropClaim(f)
+		}
+		s.do(Discard{Piece: f.Piece})
 	}
 }
 

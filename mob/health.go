@@ -28,7 +28,13 @@ func (s *State) health() {
 	}
 	s.work.CheckLate(s.now, s.holdsUp)
 	s.lapseClaims()
-	s.sendShare()
+	if s.roster.TakeShareChanged() { // members often come and leave together, so this can wait
+		for _, p := range s.peers {
+			if p.interest == shareInterest {
+				s.sendWant(p)
+			}
+		}
+	}
 	s.updateSeeds()
 	if was := s.book.Overridden; was != s.isOverridden() {
 		s.book.Overridden = !was
@@ -83,7 +89,10 @@ func (s *State) check(p *peer) {
 		p.DeadAt = s.now
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case v == conduct.Stalled:
-		s.stall(p)
+		s.cancelAll(p) // so other peers send the pieces
+		s.book.Stalls++
+		p.pipe.Probing = true
+		s.recount(p, func() { p.Stall(s.now) })
 	case s.now.Sub(p.pingSent) >= pause:
 		s.sendPing(p)
 	}

@@ -57,19 +57,6 @@ func (s *State) interestChanged(p *peer) {
 	}
 }
 
-// sendShare updates subscriptions to the node's share. Members often come and leave together, so that
-// can wait.
-func (s *State) sendShare() {
-	if !s.roster.TakeShareChanged() {
-		return
-	}
-	for _, p := range s.peers {
-		if p.interest == shareInterest {
-			s.sendWant(p)
-		}
-	}
-}
-
 // onWant records the subscription of a peer, and announces the pieces that are new in it.
 func (s *State) onWant(p *peer, m *proto.Want) {
 	s.checkSoon()

@@ -1,6 +1,7 @@
 package mob
 
 import (
+	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/roster"
 	"github.com/mobgrid/mob/proto"
 )
@@ -37,8 +38,13 @@ func (s *State) setRank(p *peer, matched bool, position int) {
 	if p.pipe.Deep {
 		p.matched, p.position = true, 0
 	}
-	if p.matched && !was && p.near() {
-		s.announceAll(p)
+	if !p.matched || was || !p.near() {
+		return
+	}
+	for i := range s.stored.Have.All() { // the peer was not sent all while it did not match
+		if s.stored.Offers(i) && p.box.Subscribed.Has(i) {
+			s.announceTo(p, i, avail.Have, true)
+		}
 	}
 }
 
@@ -64,7 +70,7 @@ func (s *State) onJoined(nd Node) {
 	s.ration(p)
 	s.add(p)
 	if n.Record.Banned {
-		s.ban(p, "banned before")
+		s.drop(p, proto.CodeBanned, "banned before")
 		return
 	}
 	s.roster.Joined(n, nd.Host)

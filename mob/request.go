@@ -12,7 +12,12 @@ func (s *State) fill() {
 		return
 	}
 	for _, l := range s.levels {
-		s.openLevel(l)
+		if open := s.mayFetch(l); open != l.open {
+			l.open = open
+			for _, p := range s.peers {
+				s.wake(p)
+			}
+		}
 	}
 	if s.work.Update(s.now) {
 		s.reconsiderAll()
@@ -25,16 +30,6 @@ func (s *State) fill() {
 		}
 	}
 	s.ready = s.ready[:0]
-}
-
-// openLevel finds out what may be fetched for a group.
-func (s *State) openLevel(l *level) {
-	if open := s.mayFetch(l); open != l.open {
-		l.open = open
-		for _, p := range s.peers {
-			s.wake(p)
-		}
-	}
 }
 
 // mayFetch reports whether the node may fetch for a group over its links.

@@ -89,16 +89,6 @@ func (s *sessions) held(p *peer, i int) bool {
 	return false
 }
 
-// rateInto returns the node's rate from the siblings of a group, in bytes per second.
-func (s *sessions) rateInto(l *level) (sum float64) {
-	for _, p := range s.peers {
-		if p.level == l && !p.Stalled {
-			sum += p.pipe.Rate()
-		}
-	}
-	return sum
-}
-
 // measureAnswers computes the answer time of a group: the median of the longest times that its peers
 // take to answer. A mean would have every member wait for the claims of a single slow one.
 func (s *sessions) measureAnswers(l *level) {

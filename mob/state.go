@@ -176,7 +176,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 		s.setSilent(p, false)
 	}
 	if !p.Affords(s.now, m, s.layout.Count, len(s.fetches)) {
-		s.ban(p, "too many messages")
+		s.drop(p, proto.CodeBanned, "too many messages")
 		return
 	}
 	switch m := m.(type) {
@@ -189,8 +189,10 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 		s.onReject(p, m.Span)
 	case *proto.Steal:
 		s.onSteal(p, m.Rate)
-	case *proto.Give:
-		s.onGive(p)
+	case *proto.Give: // the drops of what it gives have come before
+		if s.stealing == p.ID {
+			s.stealing = ""
+		}
 	case *proto.Ping:
 		s.onPing(p, m.Nonce)
 	case *proto.Pong:
@@ -237,18 +239,11 @@ func (s *State) checkComplete() {
 	s.complete = true
 	for _, p := range s.peers {
 		s.sendWant(p)
-		if p.Have.Full() {
-			s.sendComplete(p)
+		if p.Have.Full() && s.layout.Count > 0 {
+			// It may count the complete nodes, whatever it subscribed to. A peer that fetches is not sent this, since
+			// it would request pieces that are assigned to other nodes.
+			s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
 		}
-	}
-}
-
-// sendComplete announces all pieces to a peer, whatever it subscribed to: it may count the complete
-// nodes. A peer that fetches is not sent it, since it would request pieces that are assigned to other
-// nodes.
-func (s *State) sendComplete(p *peer) {
-	if s.layout.Count > 0 {
-		s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
 	}
 }
 

@@ -43,7 +43,13 @@ func (s *State) steal() {
 	}
 	slowest.stealSent = s.now
 	s.stealing = slowest.ID
-	s.send(slowest, &proto.Steal{Rate: uint64(s.rateInto(l))})
+	rate := 0.0 // into the group
+	for _, p := range s.peers {
+		if p.level == l && !p.Stalled {
+			rate += p.pipe.Rate()
+		}
+	}
+	s.send(slowest, &proto.Steal{Rate: uint64(rate)})
 }
 
 // starving returns the outermost group that the node finds no request for, although a remote peer has
@@ -82,18 +88,15 @@ func (s *State) onSteal(p *peer, rate uint64) {
 	s.send(p, m)
 }
 
-// onGive records the answer to a Steal. The pieces are free since their drops have come.
-func (s *State) onGive(p *peer) {
-	if s.stealing == p.ID {
-		s.stealing = ""
-	}
-}
-
 // slowFetches lists the fetches from outside of a group that will take long yet, by piece.
 func (s *State) slowFetches(l *level) []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if !f.enters(l) || s.age(f) < s.leastAge(f) || s.follows(f) {
+		least := slowPiece / 2
+		if f.peer != nil && f.peer.External { // it answers in bursts, so a pause says little
+			least = s.t.Stall / 2
+		}
+		if !f.enters(l) || s.age(f) < least || s.follows(f) {
 			continue
 		}
 		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
@@ -102,15 +105,6 @@ func (s *State) slowFetches(l *level) []*fetch {
 	}
 	slices.SortFunc(fs, func(a, b *fetch) int { return a.Piece - b.Piece })
 	return fs
-}
-
-// leastAge returns how long a piece must have been on its way to be slow. An external peer answers
-// in bursts, when it sees fit, so a pause says little.
-func (s *State) leastAge(f *fetch) time.Duration {
-	if f.peer != nil && f.peer.External {
-		return s.t.Stall / 2
-	}
-	return slowPiece / 2
 }
 
 // announceSlow announces to the peers of each group the number of slow pieces that enter it. While a

@@ -37,30 +37,16 @@ func (s *State) recount(p *peer, change func()) {
 	}
 }
 
-// stall cancels the requests of a peer that leaves them unanswered, for other peers.
-func (s *State) stall(p *peer) {
-	s.cancelAll(p)
-	s.book.Stalls++
-	p.pipe.Probing = true
-	s.recount(p, func() { p.Stall(s.now) })
-}
-
-// claimLimit returns how long a claim may last: as long as pieces take that members claim, or that
-// the node itself fetches.
-func (s *State) claimLimit() time.Duration {
-	limit := s.t.Stall
+// lapseClaims ends the claims of peers of the site that have lasted too long: longer than pieces take that members claim,
+// or that the node itself fetches. A peer does not get a second turn at a piece.
+func (s *State) lapseClaims() {
+	limit := max(s.t.Stall, s.book.ClaimTimes.Most())
 	for _, f := range s.fetches {
 		if f.level != nil && f.peer != nil {
 			limit = max(limit, 2*s.now.Sub(f.started))
 		}
 	}
-	return max(limit, s.book.ClaimTimes.Most()) + 2*s.site().ClaimDelay()
-}
-
-// lapseClaims ends the claims of peers of the site that have lasted too long. A peer does not get a
-// second turn at a piece.
-func (s *State) lapseClaims() {
-	limit := s.claimLimit() + s.book.Late
+	limit += 2*s.site().ClaimDelay() + s.book.Late
 	for _, p := range s.peers {
 		if p.near() {
 			p.Lapse(s.now, limit, func(i int) {

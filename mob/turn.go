@@ -33,15 +33,6 @@ func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
 // leastClaimTime is the least time that a claim is assumed to take until members act on it.
 const leastClaimTime = 2 * time.Millisecond
 
-// claimTime returns the time in which peers of a group are seen to answer. Between idle machines that
-// is far less than claimDelay.
-func (l *level) claimTime() time.Duration {
-	if l.AnswerTime > 0 {
-		return max(leastClaimTime, l.AnswerTime)
-	}
-	return l.ClaimDelay()
-}
-
 // crosses reports whether a piece would arrive from a peer before other members' claims on it. Only
 // this member starts a piece of its share. On a slower link, or where claims arrive quickly, there is
 // time to leave the piece to another member, and a wait would leave the link idle. The first piece of
@@ -53,7 +44,11 @@ func (s *State) crosses(p *peer, i int) bool {
 	if p.pipe.Rate() == 0 {
 		return p.level.ClaimDelay() > s.t.Turn
 	}
-	return float64(s.layout.Size) < p.pipe.Rate()*(2*p.level.claimTime()).Seconds()
+	claim := p.level.ClaimDelay()
+	if t := p.level.AnswerTime; t > 0 { // between idle machines that is far less
+		claim = max(leastClaimTime, t)
+	}
+	return float64(s.layout.Size) < p.pipe.Rate()*(2*claim).Seconds()
 }
 
 // awaitClaims has a fetch wait for other members' claims. Meanwhile it has no peer, and more pieces
@@ -126,17 +121,4 @@ func (s *State) endTurns() {
 		s.wake(f.waitsAt)
 		return true
 	})
-}
-
-// siblingsBefore returns the number of siblings of a group that need a piece and are to start it
-// before the group. It is a preference: nothing waits for it. Near the end it makes clusters start
-// different pieces.
-func (l *level) siblingsBefore(i int) (n int) {
-	own := l.order.At(i)
-	for _, to := range l.links {
-		if !to.Pieces.Has(i) && to.At(i) < own {
-			n++
-		}
-	}
-	return n
 }
