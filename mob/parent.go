@@ -93,9 +93,14 @@ func (s *State) onNamed(id proto.PeerID, host string) {
 	if p == nil || p.Host == host {
 		return
 	}
+	was := p.pipe.Deep
 	s.leavePlan(p)
 	p.Host, p.node.Host = host, host
 	s.joinPlan(p)
+	if was && !p.pipe.Deep { // it matches by rank again
+		s.roster.Rerank(p.Cluster)
+		s.applyChanges()
+	}
 }
 
 // joinPlan records a peer by the name of its host, and introduces its neighbors in the plan to it.

@@ -1,0 +1,40 @@
+package mob
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/mob/assign"
+	"github.com/mobgrid/mob/mob/plan"
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestParentWithNewHostNameMatchesByRank checks that a parent in a plan, of which the node requests whatever its rank,
+// is a peer like any other once its host has another name.
+func TestParentWithNewHostNameMatchesByRank(t *testing.T) {
+	work := assign.Follow(&plan.Plan{
+		Hosts: []string{"source", "self"}, Trees: []plan.Tree{{Rate: 1e6, Parents: []int{-1, 0}}},
+	}, "self")
+	s := &witness{now: time.Unix(0, 0), State: New(Config{
+		Self: "b", Cluster: "B", Length: 64 << 20, PieceLength: 1 << 20, Tuning: DefaultTuning(), Assignment: work,
+	}, nil)}
+	for k := range 4 {
+		s.joins("A", proto.PeerID(fmt.Sprint("a", k)))
+		s.joins("B", proto.PeerID(fmt.Sprint("c", k)))
+	}
+	var p *peer
+	for _, q := range s.peers {
+		if !q.local && !q.matched {
+			p = q
+		}
+	}
+	s.hears(Named{Peer: p.ID, Host: "source"})
+	if !p.matched || p.position != 0 {
+		t.Errorf("the parent: matched is %v, position %d", p.matched, p.position)
+	}
+	s.hears(Named{Peer: p.ID, Host: "other"})
+	if p.matched {
+		t.Error("the former parent still matches")
+	}
+}
