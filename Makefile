@@ -20,6 +20,9 @@ PURE = $(shell go list ./mob/... ./proto ./interop/bittorrent/metainfo | grep -v
 # All other packages but the root, whose tests list the module.
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|cast\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
+# Tests that measure memory or CPU time, which the race detector multiplies.
+UNRACED := TestMetricsCostLittle|TestMillion|TestFlood|TestStrangersMemory
+
 FUZZTIME ?= 1m
 SOAKTIME ?= 30m
 COUNT ?= 3
@@ -97,13 +100,13 @@ race:
 	} | go run .ci/report.go
 
 # Our programs and stock clients on real kernel links, with kills and logins by ssh, the pages in
-# a browser, and what metrics cost; as root. `.ci/install all` installs clients and browser.
+# a browser, and the tests that the race detector skips; as root. `.ci/install all` installs clients and browser.
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \
 	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
 	  go -C $(BROWSER) test -json -count=1 . || failed=1; \
-	  go test -json -count=1 -p 1 -run '^(TestMetricsCostLittle|TestMillion)$$' ./cli ./cast/hostset || failed=1; \
+	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast/hostset ./peer || failed=1; \
 	  exit $$failed; \
 	} | go run .ci/report.go
 
