@@ -1,5 +1,5 @@
 // Command report reads what `go test -json` prints, from standard input, and
-// prints what a person wants to see of it: a line for each package, all of what
+// prints a summary: a line for each package, all of what
 // failed, and at the end what was skipped and why. Arguments are further things
 // that were skipped. It fails when a test did, or when there was none.
 package main
@@ -23,7 +23,7 @@ type event struct {
 // test names a test, or with an empty name its package.
 type test struct{ pkg, name string }
 
-// report is what was read so far.
+// report contains the results that were read so far.
 type report struct {
 	out    io.Writer
 	output map[test][]string   // of tests that have not ended

@@ -13,7 +13,7 @@ var (
 )
 
 // BenchmarkFile casts a file to hosts of one cluster, on which the program is already. It reports when the
-// last host fetched, when the last one was done, and what came after that.
+// last host fetched, when the last one was done, and the time after that.
 func BenchmarkFile(b *testing.B) { benchmark(b, false) }
 
 // BenchmarkStream casts a stream.

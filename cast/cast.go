@@ -18,7 +18,7 @@ import (
 const (
 	// lookEvery is the time between two checks of all hosts, which send Events.
 	lookEvery = 250 * time.Millisecond
-	// silence is the time without reports after which a host fails. Its agent reports every second.
+	// silence bounds the time without reports of a host, whose agent reports every second.
 	silence = 30 * time.Second
 	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, and
 	// one that has all bytes flushes them, at diskRate bytes per second at least.
@@ -178,7 +178,7 @@ func (c *caster) wait(ctx context.Context, read <-chan error) error {
 	return nil
 }
 
-// look fails silent and stalled hosts, releases what all hosts have, and sends Events.
+// look fails silent and stalled hosts, releases the records that all hosts have, and sends Events.
 func (c *caster) look() {
 	now := time.Now()
 	stopped := now.Sub(c.looked) > c.silence/2 // this process was stopped, and has received no reports
@@ -214,8 +214,7 @@ func (c *caster) look() {
 	c.checkStall(now)
 }
 
-// checkStall fails hosts without progress, unless another host makes progress, for which they may wait. A command may take any
-// time.
+// checkStall fails hosts without progress, unless another host makes progress: they may wait for it. A command may take any time.
 func (c *caster) checkStall(now time.Time) {
 	if c.cfg.Exec != "" || !c.source.isReady() {
 		return

@@ -101,7 +101,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestDestination checks that the destination is that of cp, and replaces nothing without Force.
+// TestDestination checks that the destination follows the rules of cp, and replaces nothing without Force.
 func TestDestination(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "absent", "file", "folder", "readonly")

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// dialWait is the time for which the caster waits for the agent's connection before it dials: long enough for a machine on which
-	// many agents start, and half of the time for which an agent waits.
+	// dialWait bounds the wait for the agent's connection before the caster dials: half of the agent's wait, and long enough for a
+	// machine that starts many agents.
 	dialWait = time.Second
 	// dialTimeout bounds a dial of an agent.
 	dialTimeout = 15 * time.Second

@@ -97,7 +97,7 @@ func (l *hostList) addSpec(spec string, env func(string) string, stdin io.Reader
 	return l.add(text, cluster, spec)
 }
 
-// addLines adds the hosts of a file. The cluster is that of lines without one.
+// addLines adds the hosts of a file. cluster is the cluster of lines without one.
 func (l *hostList) addLines(r io.Reader, name, cluster string) error {
 	b, err := io.ReadAll(io.LimitReader(r, maxHostFile+1))
 	if err != nil {

@@ -164,8 +164,8 @@ func TestAgentKilledOfFile(t *testing.T) {
 	checkFailed(t, &res.Hosts[1], "")
 }
 
-// TestForceCutShort ends casts with Force in the middle: one by the death of an agent, one as a whole. What was there
-// is lost in part, which the result says, and another cast completes it.
+// TestForceCutShort ends casts with Force midway: one by the death of an agent, one entirely. Existing files are partly
+// lost, which the result reports, and another cast completes them.
 func TestForceCutShort(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b")

@@ -26,7 +26,7 @@ type source struct {
 	cfg  *Config
 	node *node
 
-	stream  io.Reader // nil for a content
+	stream  io.Reader // nil for a file or directory that is not streamed
 	sender  *stream.Sender
 	records recordLog // of a stream
 
@@ -39,7 +39,7 @@ type source struct {
 	droppedBits  atomic.Int64 // see [Result]
 }
 
-// maxManifest bounds a manifest in a Start message, in bytes, and a content with its manifest. The handshakes for a request cost
+// maxManifest bounds a manifest in a Start message, in bytes, and the content with its manifest. The handshakes for a request cost
 // about as many. A longer one enters each cluster once.
 const maxManifest = 16 << 10
 
@@ -105,7 +105,7 @@ func (s *source) run(ctx context.Context) error {
 	return err
 }
 
-// seed hashes a content, and serves it until ctx ends. It fails if the content changes.
+// seed hashes the content, and serves it until ctx ends. It fails if the content changes.
 func (s *source) seed(ctx context.Context) error {
 	t, err := s.node.Seed(ctx, s.cfg.Source, peer.SeedOptions{FollowLinks: s.cfg.FollowLinks, Progress: func(done, total int64) {
 		s.read.Store(done)

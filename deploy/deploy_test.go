@@ -52,7 +52,7 @@ func checkFlags(t *testing.T, where, program string, args []string) {
 	}
 }
 
-// TestUnits checks that the flags of the units are there, and how exposed the services are: 2.5
+// TestUnits checks that the flags of the units exist, and that the exposure of the services is 2.5
 // at most by the scale of systemd, where 10 is a service with no protection.
 func TestUnits(t *testing.T) {
 	services, err := filepath.Glob("systemd/*.service")
@@ -132,7 +132,7 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-// manifest is what the test reads of a Kubernetes object.
+// manifest is the part of a Kubernetes object that the test reads.
 type manifest struct {
 	Kind string
 	Spec struct {

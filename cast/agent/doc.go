@@ -11,7 +11,7 @@
 //	  | <----------------------- Done or Failed |  it still serves
 //	  | -- End -------------------------------> |  it removes its files, and exits
 //
-// A content of some kilobytes is in the Start message. Then the agent starts no node: it verifies the bytes and writes them.
+// Content of some kilobytes is in the Start message. Then the agent starts no node: it verifies the bytes and writes them.
 //
 // A [Message] is a line of JSON, a [Report] a record (RFC 7464). Only the Start message contains secrets.
 package agent

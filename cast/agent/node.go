@@ -32,7 +32,7 @@ func Finder(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
 // ends need to open one.
 const session = 256 << 10
 
-// Tuning returns the tuning of the nodes of a cast, of a content or a stream.
+// Tuning returns the tuning of the nodes of a cast. content is false for a stream.
 func Tuning(content bool) mob.Tuning {
 	t := mob.DefaultTuning()
 	if content {

@@ -34,7 +34,7 @@ type consumer interface {
 	kill()
 }
 
-// slowWrite is the time after which a Write is reported as the reason for waiting.
+// slowWrite bounds the time of a Write that is not reported as the reason for waiting.
 const slowWrite = 2 * time.Second
 
 // timedWriter records the start of the running Write.

@@ -7,7 +7,7 @@ import (
 
 func TestCause(t *testing.T) {
 	t.Parallel()
-	const refused = "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.0.0.1 port 22"
+	const reset = "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.0.0.1 port 22"
 	const hidden = "kex_exchange_identification: Connection closed by remote host\nConnection closed by UNKNOWN port 65535"
 	for text, want := range map[string]string{
 		"ssh: connect to host n4 port 22: Connection timed out\r\n":                    "ssh: connection timed out",
@@ -18,8 +18,8 @@ func TestCause(t *testing.T) {
 		"root@10.1.2.3: Permission denied (publickey,password).":                       "ssh: permission denied (publickey,password)",
 		"@@@@@@\n@ WARNING @\nHost key verification failed.":                           "ssh: host key verification failed",
 		"No ED25519 host key is known for n4 and ...\nHost key verification failed.\n": "ssh: host key verification failed",
-		hidden:  "ssh: connection closed",
-		refused: "ssh: connection reset",
+		hidden: "ssh: connection closed",
+		reset:  "ssh: connection reset",
 		"Connection to 10.0.0.1 port 22: Broken pipe":                                             "ssh: connection: Broken pipe",
 		"Connection to 10.1.2.3 closed by remote host.":                                           "ssh: connection closed by remote host",
 		"Warning: Permanently added 'n4' (ED25519) to the list of known hosts.":                   "the remote shell ended with status 5",
@@ -33,7 +33,7 @@ func TestCause(t *testing.T) {
 		"Unable to negotiate with 10.1.2.3 port 22: no matching host key type found. Their offer: ssh-rsa":                  "ssh: unable to negotiate: no matching host key type found. Their offer: ssh-rsa",
 
 		// Through a jump host.
-		refused + "\n" + hidden: "ssh: connection closed",
+		reset + "\n" + hidden: "ssh: connection closed",
 		"ssh: connect to host gw port 22: Connection refused\n" + hidden:                               "ssh: connection refused",
 		"me@10.0.0.1: Permission denied (publickey).\n" + hidden:                                       "ssh: permission denied (publickey)",
 		"channel 0: open failed: connect failed: No route to host\nstdio forwarding failed\n" + hidden: "ssh: connect failed: No route to host",
@@ -51,7 +51,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// TestBusy checks after which messages of ssh another login is tried.
+// TestBusy checks the messages of ssh that cause another login.
 func TestBusy(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{

@@ -9,8 +9,8 @@ import (
 const (
 	// maxPuts bounds the concurrent uploads by the remote shell to hosts of a depot, where downloads from neighbors fail.
 	maxPuts = 4
-	// maxFailures is the number of failed downloads from neighbors, without a successful one, after which the remote shell
-	// uploads the archive to all hosts.
+	// maxFailures bounds the failed downloads from neighbors while none succeeds. Then the remote shell uploads the archive to all
+	// hosts.
 	maxFailures = 2
 )
 
@@ -62,7 +62,7 @@ func (d *depot) wait(ctx context.Context, shell bool, not *server) (*claim, erro
 	return c, nil // granted before the lock was taken
 }
 
-// grant grants the claims for which there is a server. The caller holds the lock.
+// grant grants the claims while servers are free. The caller holds the lock.
 func (d *depot) grant() {
 	blocked := d.failures >= maxFailures && !d.works
 	d.waiting = slices.DeleteFunc(d.waiting, func(c *claim) bool {

@@ -83,7 +83,7 @@ func TestDepotBlocked(t *testing.T) {
 	}
 }
 
-// TestDepotStalled has a host that stalls during its download does not delay the other hosts.
+// TestDepotStalled checks a host that stalls during its download does not delay the other hosts.
 func TestDepotStalled(t *testing.T) {
 	t.Parallel()
 	d := new(depot)

@@ -22,7 +22,7 @@ func (s *site) mounts(setup string) Shell {
 	return s.shell(path, "")
 }
 
-// TestNoexec has $TMPDIR be mounted so that nothing there can be executed.
+// TestNoexec mounts $TMPDIR so that nothing there can be executed.
 func TestNoexec(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -54,7 +54,7 @@ func TestNoDirectory(t *testing.T) {
 	s.empty("n1")
 }
 
-// TestDiskFull has a disk that fills up while the program is written: df did not say so.
+// TestDiskFull fills the disk while the program is written, although df reported enough.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

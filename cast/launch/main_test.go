@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// echo is the record with which the agent answers a message.
+// echo is the answer of the agent to a message.
 type echo struct {
 	Echo json.RawMessage `json:"echo"`
 	Dir  string          `json:"dir"`

@@ -32,11 +32,11 @@ func TestHangingLogin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(n)
+	s.awaitExit(n)
 }
 
-// gone waits until a process has ended.
-func (s *site) gone(pid int) {
+// awaitExit waits until a process has ended.
+func (s *site) awaitExit(pid int) {
 	s.Helper()
 	for end := time.Now().Add(waitTimeout); ; time.Sleep(10 * time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -92,7 +92,7 @@ func TestShellKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Wait()
-	s.gone(agent)
+	s.awaitExit(agent)
 	s.empty("n1")
 }
 
@@ -106,26 +106,26 @@ func TestCanceled(t *testing.T) {
 			c := s.launcher(absent(t))
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			begun := make(chan struct{}, 1)
+			started := make(chan struct{}, 1)
 			d, note := c.depotOf(place{"A", c.cfg.Programs.all[0].platform}), noNote
 			switch stage {
 			case "login":
 				c.cfg.Shell = s.shell("/bin/sh", "sleep 1000;")
-				note = func(string) { begun <- struct{}{} }
+				note = func(string) { started <- struct{}{} }
 			case "turn":
 				d.puts = 1
 				note = func(phase string) {
 					if phase == "program" {
-						begun <- struct{}{}
+						started <- struct{}{}
 					}
 				}
 			case "download":
 				s.neighbor(c, func(_ http.ResponseWriter, r *http.Request) {
-					begun <- struct{}{}
+					started <- struct{}{}
 					<-r.Context().Done()
 				})
 			case "put":
-				fifo := filepath.Join(t.TempDir(), "begun")
+				fifo := filepath.Join(t.TempDir(), "started")
 				if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -133,11 +133,11 @@ func TestCanceled(t *testing.T) {
 				c.cfg.Shell = s.shell("/bin/sh", "")
 				go func() {
 					_, _ = os.ReadFile(fifo)
-					begun <- struct{}{}
+					started <- struct{}{}
 				}()
 			}
 			go func() {
-				<-begun
+				<-started
 				cancel()
 			}()
 			if p, err := c.Start(ctx, "n1", "A", note); !errors.Is(err, context.Canceled) {

@@ -31,7 +31,7 @@ type Command interface {
 // Shell is the [Runner] for a remote shell and its arguments. It is called as Shell... HOST COMMANDLINE.
 type Shell []string
 
-// drainTime bounds the time for which the output of an exited shell is read, if another process keeps it open.
+// drainTime bounds the wait for the end of the output of an exited shell, which another process may keep open.
 const drainTime = 2 * time.Second
 
 // Run implements [Runner]. The command has its own session: a key at the terminal must not end it, and it cannot prompt there.

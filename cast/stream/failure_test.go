@@ -52,8 +52,8 @@ func TestDeadReceiver(t *testing.T) {
 	s.want(t, size)
 }
 
-// TestLateReceiver checks that a receiver that starts late gets what was not released, and is refused if
-// that is not all.
+// TestLateReceiver checks that a receiver that starts late gets the records that were not released, and is rejected if
+// some are missing.
 func TestLateReceiver(t *testing.T) {
 	const size = 8 << 20
 	t.Parallel()

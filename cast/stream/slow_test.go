@@ -94,7 +94,7 @@ func TestSlowConsumer(t *testing.T) {
 }
 
 // TestSilentMember checks that a member that accepts connections and never answers, as one that was
-// stopped, holds up the begin of a stream alone.
+// stopped, delays only the start of a stream.
 func TestSilentMember(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a member that is silent")

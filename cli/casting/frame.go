@@ -16,7 +16,7 @@ import (
 const (
 	// rateOver is the interval of the rate that is shown.
 	rateOver = 3 * time.Second
-	// maxFolded is the number of hosts up to which a phase names them.
+	// maxFolded bounds the hosts that a phase names.
 	maxFolded = 1000
 	// maxQueue bounds the bytes that commands on hosts have printed and that were not
 	// printed here yet. A shorter line counts as minLine bytes.

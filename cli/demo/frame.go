@@ -52,7 +52,7 @@ func (g *grid) frame() frame {
 // percent returns the progress of a cluster.
 func (f frame) percent(c *cluster) int { return term.Percent(c.have, f.length*int64(c.Nodes)) }
 
-// maxNodes is the number of nodes up to which each has a line.
+// maxNodes bounds the nodes that have a line each.
 const maxNodes = 16
 
 // Picture implements [term.Frame].

@@ -2,9 +2,9 @@
 // images import` and `skopeo copy oci-archive:FILE`. It needs no daemon, and the same programs
 // make the same image.
 //
-//	image FOLDER ARCH VERSION FILE
+//	image DIR ARCH VERSION FILE
 //
-// FOLDER has the static programs mob, mob-agent and mobd. The archive is an OCI image layout, with the
+// DIR has the static programs mob, mob-agent and mobd. The archive is an OCI image layout, with the
 // manifest.json of `docker save` beside it.
 package main
 
@@ -24,12 +24,12 @@ import (
 // reference is the name that the image gets where it is loaded, before the version.
 const reference = "ghcr.io/mobgrid/mob"
 
-// user is who the programs run as, unless the container says otherwise. It has no name.
+// user is the numeric user of the programs, unless the container sets another.
 const user = 65532
 
 func main() {
 	if len(os.Args) != 5 {
-		fmt.Fprintln(os.Stderr, "usage: image FOLDER ARCH VERSION FILE")
+		fmt.Fprintln(os.Stderr, "usage: image DIR ARCH VERSION FILE")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
@@ -50,12 +50,12 @@ func write(programs, arch, version, path string) error {
 	return os.WriteFile(path, b, 0o644)
 }
 
-// makeLayer returns the layer: the programs, and folders that they write to.
+// makeLayer returns the layer: the programs, and directories that they write to.
 func makeLayer(programs string) ([]byte, error) {
 	a := newArchive()
-	a.folder("tmp/", 0, 0o1777)
-	a.folder("usr/", 0, 0o755)
-	a.folder("usr/bin/", 0, 0o755)
+	a.dir("tmp/", 0, 0o1777)
+	a.dir("usr/", 0, 0o755)
+	a.dir("usr/bin/", 0, 0o755)
 	for _, name := range []string{"mob", "mob-agent", "mobd"} {
 		b, err := os.ReadFile(filepath.Join(programs, name))
 		if err != nil {
@@ -63,9 +63,9 @@ func makeLayer(programs string) ([]byte, error) {
 		}
 		a.file("usr/bin/"+name, b, 0o755)
 	}
-	a.folder("var/", 0, 0o755)
-	a.folder("var/lib/", 0, 0o755)
-	a.folder("var/lib/mob/", user, 0o700)
+	a.dir("var/", 0, 0o755)
+	a.dir("var/lib/", 0, 0o755)
+	a.dir("var/lib/mob/", user, 0o700)
 	return a.bytes()
 }
 
@@ -140,7 +140,7 @@ func digest(b []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// blobPath is where an OCI image layout has a blob.
+// blobPath returns the path of a blob in an OCI image layout.
 func blobPath(digest string) string { return "blobs/sha256/" + digest[len("sha256:"):] }
 
 // archive is a tar archive without owners and times. The first error is kept for the end.
@@ -156,7 +156,7 @@ func newArchive() *archive {
 	return a
 }
 
-func (a *archive) folder(name string, owner int, mode fs.FileMode) {
+func (a *archive) dir(name string, owner int, mode fs.FileMode) {
 	a.add(&tar.Header{Typeflag: tar.TypeDir, Name: name, Uid: owner, Gid: owner, Mode: int64(mode)}, nil)
 }
 

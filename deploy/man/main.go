@@ -1,5 +1,5 @@
-// Command man writes the manual pages of mob and mobd, and what shells need to complete their
-// arguments, to a folder:
+// Command man writes the manual pages of mob and mobd, and shell completions for their
+// arguments, to a directory:
 //
 //	man1/mob.1 man1/mob-get.1 ...  man8/mobd.8
 //	bash/mob bash/mobd  zsh/_mob zsh/_mobd  fish/mob.fish fish/mobd.fish
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: man FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: man DIR")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1]); err != nil {

@@ -53,7 +53,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCompletions has the shells that are there read what they get.
+// TestCompletions checks the completions with the installed shells.
 func TestCompletions(t *testing.T) {
 	dir := t.TempDir()
 	if err := write(dir); err != nil {

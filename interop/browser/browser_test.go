@@ -39,8 +39,8 @@ func browse(t *testing.T) context.Context {
 	return ctx
 }
 
-// open opens a page in a new tab. What the page complains of fails the test, as do requests to anybody
-// but its server. Answers with these statuses are no complaint.
+// open opens a page in a new tab. Errors on its console fail the test, and so do requests to another server. Replies with
+// the expected statuses are not errors.
 func open(t *testing.T, browser context.Context, url string, expected ...string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
@@ -160,5 +160,5 @@ func (p *tab) checkNames() {
 	}
 }
 
-// awaitPromise has an evaluation wait for a promise.
-func awaitPromise(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+// awaited lets an evaluation wait for a promise.
+func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }

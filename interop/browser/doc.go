@@ -1,3 +1,3 @@
-// Package browser tests the pages of --http in Chromium. It is a module of its own, so that what drives
-// the browser is no dependency of mob.
+// Package browser tests the pages of --http in Chromium. It is a separate module, so that the driver of
+// the browser is not a dependency of mob.
 package browser

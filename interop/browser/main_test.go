@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var screens = flag.String("screens", "", "folder for screenshots; none by default")
+var screens = flag.String("screens", "", "directory for screenshots; none by default")
 
 // namespaced says that this process is the one in its own network namespace.
 const namespaced = "MOB_BROWSER_NAMESPACED"
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	if missing() != "" {
-		os.Exit(m.Run()) // the tests say what is missing
+		os.Exit(m.Run()) // the tests report the missing program
 	}
 	self, err := os.Executable()
 	if err != nil {

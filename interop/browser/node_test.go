@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// programs builds mob and mobd once, and returns their folder.
+// programs builds mob and mobd once, and returns their directory.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mob-browser")
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *server) output(args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// received returns the payload in bytes that came over the WAN.
+// received returns the payload received over the WAN, in bytes.
 func (s *server) received(t *testing.T) (n int64) {
 	t.Helper()
 	out, err := s.output("status", "--json")

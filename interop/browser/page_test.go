@@ -15,11 +15,11 @@ func card(name string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("#transfers > li")].find(c => c.querySelector("h3").textContent === %q)`, name)
 }
 
-// phase is an expression for what the page says of a transfer.
+// phase is an expression for the phase of a transfer on the page.
 func phase(name string) string { return card(name) + `?.querySelector(".phase").textContent` }
 
-// A user starts a get on the page, sees it move, limits it, sees it end, verifies and stops it; who has no
-// token only sees it. The copy is right.
+// A user starts a get on the page, sees it move, limits it, sees it end, verifies and stops it. Without a
+// token it is read-only. The copy is right.
 func TestPageOfNode(t *testing.T) {
 	if what := missing(); what != "" {
 		t.Skip("needs " + what)
@@ -38,7 +38,7 @@ func TestPageOfNode(t *testing.T) {
 	p := open(t, browser, me.url+"?token="+me.token, "404")
 	p.await("the page is live", `document.querySelector("#state").textContent === "Live"`)
 	p.await("the owner's form", `!document.querySelector(".owner").hidden`)
-	p.await("what is there", phase("weights.bin")+`=== "Whole"`)
+	p.await("the content", phase("weights.bin")+`=== "Whole"`)
 	if url := eval[string](p, "location.href"); url != me.url {
 		t.Errorf("the token stays in the address: %s", url)
 	}
@@ -72,7 +72,7 @@ func TestPageOfNode(t *testing.T) {
 	p.do(chromedp.Click("#reset"))
 	p.await("no limit", `!document.querySelector("#unlimited").hidden`)
 	p.await("the end", phase("climate.tar")+`=== "Whole"`)
-	p.await("the end to be told", `document.querySelector("#news").textContent.includes("climate.tar: Whole")`)
+	p.await("the message of the end", `document.querySelector("#news").textContent.includes("climate.tar: Whole")`)
 	if err := <-other; err != nil {
 		t.Error(err)
 	}
@@ -86,7 +86,7 @@ func TestPageOfNode(t *testing.T) {
 	guest.await("the page for readers", `!document.querySelector("#readonly").hidden`)
 	guest.await("no buttons", `[...document.querySelectorAll("#transfers .stop")].every(b => b.hidden)`)
 	refused := eval[int](guest, `0`)
-	guest.do(chromedp.Evaluate(`fetch("/v1/stop", {method: "POST", body: "{}"}).then(r => r.status)`, &refused, chromedp.EvalAsValue, awaitPromise))
+	guest.do(chromedp.Evaluate(`fetch("/v1/stop", {method: "POST", body: "{}"}).then(r => r.status)`, &refused, chromedp.EvalAsValue, awaited))
 	if refused != 401 {
 		t.Errorf("a change without the token is answered with %d", refused)
 	}

@@ -40,7 +40,7 @@ func TestFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := float64(after-before) - 1.1*size
-	t.Logf("besides the content %.1f MB entered B; the program has %.1f MB", program/1e6, float64(info.Size())/1e6)
+	t.Logf("in addition to the content %.1f MB entered B; the program has %.1f MB", program/1e6, float64(info.Size())/1e6)
 	if program > 0.6*float64(info.Size()) {
 		t.Error("that is more than one compressed copy")
 	}
@@ -62,7 +62,7 @@ func TestOwnCluster(t *testing.T) {
 		case r.Cluster == "B":
 			wan += r.WAN
 		case r.WAN > 0:
-			t.Errorf("%s, a neighbour of the source: %+v", name, r)
+			t.Errorf("%s, a neighbor of the source: %+v", name, r)
 		}
 	}
 	if wan < size || wan > size*11/10 {
@@ -73,7 +73,7 @@ func TestOwnCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	if into := after - before; into > size/5 {
-		t.Errorf("%.1f MB entered A, from where all of it came", float64(into)/1e6)
+		t.Errorf("%.1f MB entered A, the cluster of the source", float64(into)/1e6)
 	}
 	s.same(path, "content", s.hosts...)
 }
@@ -111,9 +111,9 @@ func TestOtherShell(t *testing.T) {
 	}
 }
 
-// TestFolder casts a directory, twice: the second time it is rejected, and with --force taken
+// TestDirectory casts a directory, twice: the second time it is rejected, and with --force taken
 // over.
-func TestFolder(t *testing.T) {
+func TestDirectory(t *testing.T) {
 	s := newSite(t, lan, []int{3}, nil)
 	var paths []string
 	for _, name := range []string{"tree/a", "tree/b/c", "tree/b/d e", "tree/empty"} {
@@ -137,7 +137,7 @@ func TestFolder(t *testing.T) {
 	check()
 	for name, r := range s.start(nil, "tree").wait(1) {
 		if r.Phase != "failed" || !strings.Contains(r.Error, "--force") {
-			t.Errorf("%s, where the folder is already: %+v", name, r)
+			t.Errorf("%s, where the directory exists: %+v", name, r)
 		}
 	}
 	check()

@@ -13,8 +13,8 @@ import (
 const (
 	slowNIC  = 5 * netns.MBps
 	slowSize = 30e6
-	// middle is what a host has then at least.
-	middle = 6e6
+	// halfway is the least size of the part that a host has then, in bytes.
+	halfway = 6e6
 )
 
 // newSlowSite is a site of two clusters whose hosts have the program, with content that
@@ -31,7 +31,7 @@ func TestCasterKilled(t *testing.T) {
 	s, path := newSlowSite(t)
 	c := s.start(nil, path)
 	for _, h := range s.hosts {
-		awaitPart(h, t, "content", middle)
+		awaitPart(h, t, "content", halfway)
 	}
 	if err := c.proc.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -40,12 +40,12 @@ func TestCasterKilled(t *testing.T) {
 	for _, h := range s.hosts {
 		await(t, "the processes end", func() bool { return len(agents(t, h)) == 0 })
 	}
-	s.wholeOrNone(path)
+	s.completeOrNone(path)
 }
 
-// wholeOrNone checks that hosts have the content or nothing: the clusters may have had all of it between
+// completeOrNone checks that hosts have the content or nothing: the clusters may have had all of it between
 // them when the cast ended.
-func (s *site) wholeOrNone(path string) {
+func (s *site) completeOrNone(path string) {
 	s.t.Helper()
 	for _, h := range s.hosts {
 		if _, err := os.Stat(h.Home() + "/content"); err == nil {
@@ -55,14 +55,14 @@ func (s *site) wholeOrNone(path string) {
 	s.cleanAfter(s.hosts, "content")
 }
 
-// TestInterrupted sends mob cast the signals by which people and systems end it.
+// TestInterrupted ends mob cast by SIGINT, SIGTERM and SIGHUP.
 func TestInterrupted(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s, path := newSlowSite(t)
 			c := s.start(nil, path)
 			for _, h := range s.hosts {
-				awaitPart(h, t, "content", middle)
+				awaitPart(h, t, "content", halfway)
 			}
 			if err := c.proc.Signal(sig); err != nil {
 				t.Fatal(err)
@@ -71,7 +71,7 @@ func TestInterrupted(t *testing.T) {
 			if c.cmd.ProcessState.ExitCode() == 0 {
 				t.Errorf("%v", c.cmd.ProcessState)
 			}
-			s.wholeOrNone(path)
+			s.completeOrNone(path)
 			for _, name := range list(t, s.dir) {
 				if name != "content" {
 					t.Errorf("%s is left where mob cast ran", name)
@@ -86,7 +86,7 @@ func TestAgentsKilled(t *testing.T) {
 	s, path := newSlowSite(t)
 	c := s.start(nil, path)
 	for _, h := range s.hosts {
-		awaitPart(h, t, "content", middle)
+		awaitPart(h, t, "content", halfway)
 	}
 	victims := []string{"A1", "B2"}
 	for _, name := range victims {
@@ -119,7 +119,7 @@ func TestSessionLost(t *testing.T) {
 	s, path := newSlowSite(t)
 	c := s.start(nil, path)
 	lost := s.host("B1")
-	awaitPart(lost, t, "content", middle)
+	awaitPart(lost, t, "content", halfway)
 	processes, err := lost.Processes()
 	if err != nil {
 		t.Fatal(err)

@@ -42,11 +42,11 @@ func oddities() []oddity {
 	return []oddity{
 		{name: "nothing"},
 		{name: "noexec /tmp", make: mounts("mount -o remount,bind,noexec /tmp")},
-		{name: "no place for files but home", make: mounts("for d in /tmp /var/tmp /dev/shm; do mount -o remount,bind,ro $d; done")},
+		{name: "only home is writable", make: mounts("for d in /tmp /var/tmp /dev/shm; do mount -o remount,bind,ro $d; done")},
 		{name: "full /tmp", make: mounts("mount -t tmpfs -o size=1m tmpfs /tmp")},
 		{name: "banner", bashrc: "printf 'Welcome\\n\\036{\\\"a\\\":1}\\n'; seq 2000; echo 'Mind the gap.' >&2"},
 		{name: "csh", make: shell("tcsh")},
-		{name: "fish", make: shell("fish"), leaves: []string{".config", ".local"}}, // of its own
+		{name: "fish", make: shell("fish"), leaves: []string{".config", ".local"}}, // created by fish
 		{name: "dash", make: shell("dash")},
 		{name: "slow login", bashrc: "sleep 3"},
 		{name: "full disk", make: mounts("mount -t tmpfs -o size=2m tmpfs " + sshd.HomeOnHosts()), fails: "free disk space"},
@@ -217,7 +217,7 @@ func TestUnknownKeys(t *testing.T) {
 	s.cleanAfter(s.hosts)
 }
 
-// TestJumpHost casts through a host that takes ten logins at a time.
+// TestJumpHost casts through a host that accepts ten concurrent logins.
 func TestJumpHost(t *testing.T) {
 	s := newSite(t, lan, []int{2, 30}, func(name string, c *sshd.Config) {
 		if name == "A1" {
@@ -234,5 +234,5 @@ func TestJumpHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("the jump host refused %d logins", strings.Count(string(log), "past MaxStartups"))
+	t.Logf("the jump host rejected %d logins", strings.Count(string(log), "past MaxStartups"))
 }

@@ -30,7 +30,7 @@ type site struct {
 }
 
 // newSite makes a grid with clusters of these sizes and one rate for all NICs and links.
-// Configure, if not nil, may change a host before it starts. The test runs beside others: links limit it, and not the processor.
+// Configure, if not nil, may change a host before it starts. The test runs in parallel: links limit it, not the processor.
 func newSite(t testing.TB, rate netns.Rate, nodes []int, configure func(name string, c *sshd.Config)) *site {
 	t.Helper()
 	if testing.Short() {

@@ -64,7 +64,7 @@ func TestLongStream(t *testing.T) {
 			t.Errorf("%s has %d bytes, want about %d", name, r.Bytes, want)
 		}
 	}
-	t.Logf("largest process: %d MB in the first fifth, %d MB in all; at most %d MB waited on disks", first>>20, peak>>20, spooled>>20)
+	t.Logf("largest process: %d MB in the first fifth, %d MB in total; at most %d MB waited on disks", first>>20, peak>>20, spooled>>20)
 	if float64(peak) > 1.3*float64(first) {
 		t.Errorf("memory grows from %d to %d MB", first>>20, peak>>20)
 	}

@@ -18,7 +18,7 @@ func TestImage(t *testing.T) {
 		t.Skip("builds the programs: not with -short")
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("a root of its own needs root")
+		t.Skip("chroot needs root")
 	}
 	dist := filepath.Join(scratch, "dist") // with the programs of the packages, if they were built
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

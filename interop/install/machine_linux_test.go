@@ -16,8 +16,8 @@ import (
 
 // bootScript makes the root of a machine: the root of this one, read-only, below a layer in
 // memory. Namespaces of all kinds except the user namespace keep the rest apart. Of the kernel's
-// settings the machine can change those of its network, of its units systemd starts only what
-// the test asks for, and it has no capability that reaches the clock, modules or devices.
+// settings the machine can change only those for its network, systemd starts only the units that
+// the test requests, and it has no capability that reaches the clock, modules or devices.
 const bootScript = `set -e
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$1"
@@ -71,14 +71,14 @@ type machine struct {
 func boot(t *testing.T) *machine {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("a test on a machine of its own: not with -short")
+		t.Skip("boots a machine: not with -short")
 	}
 	if os.Geteuid() != 0 {
-		t.Skip("a machine of its own needs root")
+		t.Skip("booting a machine needs root")
 	}
 	for _, program := range []string{"/lib/systemd/systemd", "unshare", "nsenter", "setpriv", "ip", "tc"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skip("a machine of its own needs systemd, util-linux and iproute2: ", err)
+			t.Skip("booting a machine needs systemd, util-linux and iproute2: ", err)
 		}
 	}
 	cmd := exec.Command("unshare", "--mount", "--pid", "--net", "--cgroup", "--uts", "--ipc", "--fork", "--kill-child",
@@ -88,7 +88,7 @@ func boot(t *testing.T) *machine {
 	cmd.Stderr = &errs
 	runtime.LockOSThread() // whose end is what kills it
 	if err := cmd.Start(); err != nil {
-		t.Skip("no machine of its own: ", err)
+		t.Skip("the machine did not boot: ", err)
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = cmd.Wait() }()
@@ -97,7 +97,7 @@ func boot(t *testing.T) *machine {
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); {
 		select {
 		case <-done:
-			t.Skip("no machine of its own: ", strings.TrimSpace(errs.String()))
+			t.Skip("the machine did not boot: ", strings.TrimSpace(errs.String()))
 		case <-time.After(50 * time.Millisecond):
 		}
 		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid, cmd.Process.Pid))
@@ -109,7 +109,7 @@ func boot(t *testing.T) *machine {
 			return m
 		}
 	}
-	t.Skip("no machine of its own: systemd did not start: ", errs.String())
+	t.Skip("the machine did not boot: systemd did not start: ", errs.String())
 	return nil
 }
 
@@ -157,7 +157,7 @@ func (m *machine) write(name, text string) {
 	}
 }
 
-// there reports whether a file of the machine is there.
+// there reports whether the machine has a file.
 func (m *machine) there(name string) bool {
 	_, err := os.Lstat(m.path(name))
 	return err == nil

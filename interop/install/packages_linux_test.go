@@ -42,8 +42,8 @@ func managers() []manager {
 	}
 }
 
-// TestPackages installs the packages on a machine with systemd, has others than root use the
-// daemon, upgrades during a transfer, and removes everything but the content.
+// TestPackages installs the packages on a machine with systemd, uses the daemon as other users
+// than root, upgrades during a transfer, and removes everything but the content.
 func TestPackages(t *testing.T) {
 	for _, pm := range managers() {
 		t.Run(pm.name, func(t *testing.T) {
@@ -93,8 +93,8 @@ func (i *installation) test() {
 	i.removal()
 }
 
-// quietAtFirst: an installation starts and enables nothing, and a daemon without a cluster says
-// what is missing, once.
+// quietAtFirst: an installation starts and enables nothing, and a daemon without a cluster reports
+// the missing setting once.
 func (i *installation) quietAtFirst() {
 	i.t.Helper()
 	for _, unit := range []string{"mobd.service", "mobd.socket", "mob-tracker.service"} {
@@ -139,16 +139,16 @@ func (i *installation) configure() {
 // data is the data directory of the packages.
 const data = "/var/lib/mob"
 
-// groupOnly: members of the group may use the daemon, and others may not.
+// groupOnly: only members of the group may use the daemon.
 func (i *installation) groupOnly() {
 	i.t.Helper()
 	i.run("useradd", "-G", "mob", "member")
-	i.run("useradd", "stranger")
+	i.run("useradd", "visitor")
 	if out, err := i.try("member", "mob", "--data", data, "ls"); err != nil {
 		i.t.Errorf("a member of the group: %v: %s", err, out)
 	}
-	if out, err := i.try("stranger", "mob", "--data", data, "ls"); err == nil || !strings.Contains(out, "belongs to another user") {
-		i.t.Errorf("a stranger: %v: %s", err, out)
+	if out, err := i.try("visitor", "mob", "--data", data, "ls"); err == nil || !strings.Contains(out, "belongs to another user") {
+		i.t.Errorf("another user: %v: %s", err, out)
 	}
 	if _, err := i.try("member", "cat", data+"/key"); err == nil {
 		i.t.Error("a member of the group can read the key")
@@ -181,7 +181,7 @@ func (i *installation) upgradeInTransfer() {
 	i.linkRate("change", "1mbit") // an upgrade takes many seconds on a busy machine
 	before, started := i.status(), i.run("systemctl", "show", "-P", "MainPID", "mobd")
 	i.run(append(i.pm.install, "/tmp/new.package")...)
-	_ = get.Wait() // it says that the daemon went
+	_ = get.Wait() // it reports that the daemon exited
 	i.linkRate("change", "800mbit")
 	if now := i.run("systemctl", "show", "-P", "MainPID", "mobd"); now == started || now == "0" {
 		i.t.Errorf("process %s, and %s after the upgrade", started, now)
@@ -194,7 +194,7 @@ func (i *installation) upgradeInTransfer() {
 	after := i.status()
 	i.t.Logf("%d of %d bytes before the upgrade, %d fetched after it", before.Have, contentSize, after.Traffic.WANIn)
 	if after.Traffic.WANIn == 0 {
-		i.t.Error("the transfer was too fast for an upgrade in the middle")
+		i.t.Error("the transfer was too fast for an upgrade midway")
 	}
 	if lacked := contentSize - before.Have; after.Traffic.WANIn > lacked+contentSize/20 {
 		i.t.Errorf("%d bytes were missing, and %d fetched after the upgrade", lacked, after.Traffic.WANIn)
@@ -264,8 +264,8 @@ func (i *installation) trackerRuns() {
 	}
 }
 
-// removal: a removal stops what runs, a purge removes what mob kept, and nothing removes a
-// content, wherever it is.
+// removal: a removal stops what runs, a purge removes the state of mob, and nothing removes
+// the content, wherever it is.
 func (i *installation) removal() {
 	i.t.Helper()
 	i.run("cp", "/srv/content/big", data+"/content")
@@ -275,7 +275,7 @@ func (i *installation) removal() {
 	}
 	for _, name := range []string{"/usr/bin/mob", "/usr/bin/mob-agent", "/usr/lib/systemd/system/mobd.service"} {
 		if i.there(name) {
-			i.t.Errorf("%s is there after the removal", name)
+			i.t.Errorf("%s exists after the removal", name)
 		}
 	}
 	if !i.there(data + "/key") {
@@ -289,11 +289,11 @@ func (i *installation) removal() {
 		i.t.Errorf("the purge leaves %q, want the content alone", left)
 	}
 	if left := i.run("ls", "-A", "/srv/content"); left != "big" {
-		i.t.Errorf("the purge leaves %q in the folder of contents", left)
+		i.t.Errorf("the purge leaves %q in /srv/content", left)
 	}
 	for _, name := range []string{"/var/lib/mob-tracker", "/var/lib/private/mob-tracker", "/etc/mob/mobd.toml"} {
 		if i.there(name) {
-			i.t.Errorf("%s is there after the purge", name)
+			i.t.Errorf("%s exists after the purge", name)
 		}
 	}
 	i.run("id", "mob") // who owns the content

@@ -131,9 +131,9 @@ func transferBetween(t *testing.T, name, seeder string, from *program, getter st
 	run(t, "", filepath.Join(getter, "mob"), "--data", to.data, "rm", link)
 }
 
-// TestLastVersionFolder checks that this version takes over the data directory of the last one without
+// TestLastVersionDirectory checks that this version takes over the data directory of the last one without
 // hashing, and the last one the directory of this version.
-func TestLastVersionFolder(t *testing.T) {
+func TestLastVersionDirectory(t *testing.T) {
 	now, then := buildVersions(t)
 	for _, order := range [][]string{{then, now}, {now, then}} {
 		dir := t.TempDir()
