@@ -59,10 +59,7 @@ func newSource(cfg *Config, n *node) (*source, error) {
 			return nil, err
 		}
 		s.stream = f
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			_ = f.Close()
-			return nil, fmt.Errorf("%s is a directory: a command can only get a file", cfg.Source)
-		} else if err == nil && info.Mode().IsRegular() {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 			s.length.Store(info.Size())
 		}
 	default:
