@@ -11,15 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// tables are the functions that read the tables of a configuration file, by key.
-// A function gets the table as go-toml decodes it: a map[string]any, or a list of
-// them for [[key]].
-type tables map[string]func(value any) error
-
-// loadConfig sets flags from a TOML file that has their names as keys, and hands
-// its tables to their functions. Flags that are set already stay. Any other key is
-// an error, since it is likely misspelt.
-func loadConfig(path string, flags *pflag.FlagSet, tables tables) error {
+// loadConfig sets flags from a TOML file that has their names as keys. Flags that are set already stay. A table is read by
+// the function of its key, as go-toml decodes it: a map[string]any, or a list of maps for [[key]]. Any other key is an error.
+func loadConfig(path string, flags *pflag.FlagSet, tables map[string]func(value any) error) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read the configuration: %w", err)

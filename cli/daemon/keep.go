@@ -3,8 +3,6 @@ package daemon
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,69 +12,51 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// keepTable is the table [keep] of mobd's configuration.
-type keepTable struct{ keep peer.Keep }
-
-// readTable reads the table.
-func (k *keepTable) readTable(value any) error {
+// readKeep reads the table [keep] of mobd's configuration.
+func readKeep(value any) (k peer.Keep, err error) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		return fmt.Errorf("must have lines such as for = \"30d\", not %v", value)
+		return k, fmt.Errorf("must have lines such as for = \"30d\", not %v", value)
 	}
-	k.keep = peer.Keep{}
-	for _, key := range slices.Sorted(maps.Keys(table)) {
-		if err := k.set(key, table[key]); err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+	for key, v := range table {
+		text, _ := v.(string)
+		want := "true or false"
+		switch key {
+		case "for":
+			k.For, err = parseKeepFor(text)
+			ok, want = k.For > 0, `text such as "30d" or "12h"`
+		case "disk":
+			k.Disk, err = parseKeepDisk(text)
+			ok, want = k.Disk > 0, `text such as "500GB"`
+		case "delete":
+			k.Delete, ok = v.(bool)
+		default:
+			return k, fmt.Errorf("%s: no such key: there are for, disk and delete", key)
+		}
+		if err != nil || !ok {
+			return k, fmt.Errorf("%s: %v: must be %s", key, v, want)
 		}
 	}
-	if k.keep.Disk > 0 && !k.keep.Delete {
-		return errors.New("disk needs delete = true: without it the files of a transfer stay when it ends")
+	if k.Disk > 0 && !k.Delete {
+		return k, errors.New("disk needs delete = true: without it the files of a transfer stay when it ends")
 	}
-	return nil
-}
-
-func (k *keepTable) set(key string, value any) (err error) {
-	text, isText := value.(string)
-	switch key {
-	case "for":
-		k.keep.For, err = parseKeepFor(text)
-	case "disk":
-		k.keep.Disk, err = parseKeepDisk(text)
-	case "delete":
-		if k.keep.Delete, isText = value.(bool); !isText {
-			return fmt.Errorf("must be true or false, not %v", value)
-		}
-		return nil
-	default:
-		return errors.New("no such key: there are for, disk and delete")
-	}
-	if err != nil || !isText {
-		return fmt.Errorf("%v: must be text such as %s", value, map[string]string{"for": `"30d" or "12h"`, "disk": `"500GB"`}[key])
-	}
-	return nil
+	return k, nil
 }
 
 // parseKeepFor parses a time with a unit, which may be d for days.
 func parseKeepFor(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseUint(days, 10, 16)
-		if err == nil && n == 0 {
-			err = strconv.ErrRange
-		}
 		return time.Duration(n) * 24 * time.Hour, err
 	}
-	d, err := time.ParseDuration(text)
-	if err == nil && d <= 0 {
-		err = strconv.ErrRange
-	}
-	return d, err
+	return time.ParseDuration(text)
 }
 
-// parseKeepDisk parses a number of bytes with a unit.
+// parseKeepDisk parses a number of bytes with a unit. It returns 0 for a number without one.
 func parseKeepDisk(text string) (int64, error) {
 	n, err := humanize.ParseBytes(text)
-	if _, bare := strconv.ParseFloat(text, 64); err == nil && (n == 0 || n > 1<<62 || bare == nil) {
-		err = strconv.ErrRange
+	if _, bare := strconv.ParseFloat(text, 64); bare == nil || n > 1<<62 {
+		return 0, err
 	}
 	return int64(n), err
 }

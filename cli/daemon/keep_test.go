@@ -25,16 +25,15 @@ func TestKeepTable(t *testing.T) {
 		{map[string]any{"disk": "500", "delete": true}, peer.Keep{}, "disk: 500: must be"},
 		{map[string]any{"disk": "-5GB", "delete": true}, peer.Keep{}, "disk: -5GB: must be"},
 		{map[string]any{"disk": "0GB", "delete": true}, peer.Keep{}, "disk: 0GB: must be"},
-		{map[string]any{"delete": "yes"}, peer.Keep{}, "delete: must be true or false"},
+		{map[string]any{"delete": "yes"}, peer.Keep{}, "delete: yes: must be true or false"},
 		{map[string]any{"size": "5GB"}, peer.Keep{}, "size: no such key"},
 	} {
-		var k keepTable
-		err := k.readTable(c.table)
-		if c.err == "" && (err != nil || k.keep != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
-			t.Errorf("%v: %+v, %v", c.table, k.keep, err)
+		k, err := readKeep(c.table)
+		if c.err == "" && (err != nil || k != c.want) || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%v: %+v, %v", c.table, k, err)
 		}
 	}
-	if err := new(keepTable).readTable("30d"); err == nil {
+	if _, err := readKeep("30d"); err == nil {
 		t.Error("text is accepted as a table")
 	}
 }

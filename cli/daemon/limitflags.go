@@ -48,12 +48,6 @@ func (l *LimitFlags) Change() (c limit.Change, err error) {
 	return c, nil
 }
 
-// config returns the limits and the schedule.
-func (l *LimitFlags) config() (limit.Limits, limit.Schedule, error) {
-	c, err := l.Change()
-	return c.Apply(limit.Limits{}), l.schedule, err
-}
-
 // readTable reads the entries [[limit]] of a configuration.
 func (l *LimitFlags) readTable(value any) error {
 	list, ok := value.([]any)

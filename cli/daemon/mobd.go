@@ -95,7 +95,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	if err != nil {
 		return err
 	}
-	d.node.SetKeep(n.keep.keep)
+	d.node.SetKeep(n.keep)
 	site.Start(d.register)
 	systemd := NewNotifier(env.Getenv, n.Log, d.health)
 	r = &reloader{env, n, d.node, systemd}

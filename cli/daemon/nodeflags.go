@@ -26,7 +26,7 @@ type Flags struct {
 	network      NetworkFlags
 	bt           btFlags
 	limits       LimitFlags
-	keep         keepTable
+	keep         peer.Keep
 	web          WebFlags // of mobd alone
 	level        string
 	logJSON      bool
@@ -90,7 +90,10 @@ func (n *Flags) readConfig() error {
 	if n.file == "" {
 		return nil
 	}
-	return loadConfig(n.file, n.set, tables{"limit": n.limits.readTable, "keep": n.keep.readTable})
+	return loadConfig(n.file, n.set, map[string]func(any) error{
+		"limit": n.limits.readTable,
+		"keep":  func(value any) (err error) { n.keep, err = readKeep(value); return err },
+	})
 }
 
 // addHost adds the flag of the host's name.
@@ -140,11 +143,11 @@ func (n *Flags) config(env *command.Env) (err error) {
 	if err := CheckBTTrackers(n.BTTrackers); err != nil {
 		return err
 	}
-	limits, schedule, err := n.limits.config()
+	limits, err := n.limits.Change()
 	if err != nil {
 		return err
 	}
-	n.policy = limit.NewPolicy(limits, schedule)
+	n.policy = limit.NewPolicy(limits.Apply(limit.Limits{}), n.limits.schedule)
 	if n.Log, n.logLevel, err = command.NewLog(env.Err, n.level, n.logJSON); err != nil {
 		return err
 	}

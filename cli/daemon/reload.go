@@ -11,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
 )
 
 // reloader reads the configuration of a daemon again on SIGHUP.
@@ -77,11 +78,12 @@ func (r *reloader) logLevel(n *Flags) (string, error) {
 }
 
 func (r *reloader) limits(n *Flags) (string, error) {
-	base, schedule, err := n.limits.config()
-	if err != nil || !r.flags.policy.Configure(base, schedule) {
+	c, err := n.limits.Change()
+	base := c.Apply(limit.Limits{})
+	if err != nil || !r.flags.policy.Configure(base, n.limits.schedule) {
 		return "", err
 	}
-	return fmt.Sprintf("%v, %s of schedule", base, term.Plural(len(schedule), "line")), nil
+	return fmt.Sprintf("%v, %s of schedule", base, term.Plural(len(n.limits.schedule), "line")), nil
 }
 
 func (r *reloader) trackers(n *Flags) (string, error) {
@@ -94,11 +96,11 @@ func (r *reloader) trackers(n *Flags) (string, error) {
 }
 
 func (r *reloader) keep(n *Flags) (string, error) {
-	k := n.keep.keep
-	if k == r.flags.keep.keep {
+	k := n.keep
+	if k == r.flags.keep {
 		return "", nil
 	}
-	r.flags.keep = n.keep
+	r.flags.keep = k
 	r.node.SetKeep(k)
 	return fmt.Sprintf("for %v, disk %s, delete %t", k.For, term.Bytes(k.Disk), k.Delete), nil
 }

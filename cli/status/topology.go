@@ -62,29 +62,21 @@ func newTopology(a *command.App) *cobra.Command {
 // topologyPair is the link between two clusters, both ways.
 type topologyPair struct{ ab, ba control.TopologyLink }
 
-// topologyPairs returns the links with traffic.
-func topologyPairs(t *control.Topology) []topologyPair {
-	pairs := map[string]*topologyPair{}
+// topologyPairs returns the links with traffic, by the names of their ends.
+func topologyPairs(t *control.Topology) map[[2]string]topologyPair {
+	pairs := map[[2]string]topologyPair{}
 	for _, l := range t.Links {
-		a, b := min(l.From, l.To), max(l.From, l.To)
-		p := pairs[a+" "+b]
-		if p == nil {
-			p = &topologyPair{ab: control.TopologyLink{From: a, To: b}, ba: control.TopologyLink{From: b, To: a}}
-			pairs[a+" "+b] = p
-		}
-		if l.From == a {
+		ends := [2]string{min(l.From, l.To), max(l.From, l.To)}
+		p := pairs[ends]
+		if l.From == ends[0] {
 			p.ab = l
 		} else {
 			p.ba = l
 		}
+		pairs[ends] = p
 	}
-	var out []topologyPair
-	for _, key := range slices.Sorted(maps.Keys(pairs)) {
-		if p := pairs[key]; p.ab.Rate+p.ba.Rate > 0 {
-			out = append(out, *p)
-		}
-	}
-	return out
+	maps.DeleteFunc(pairs, func(_ [2]string, p topologyPair) bool { return p.ab.Rate+p.ba.Rate == 0 })
+	return pairs
 }
 
 // writeTopology writes a topology as TOML.
@@ -98,16 +90,16 @@ func writeTopology(w io.Writer, t *control.Topology) {
 	for _, h := range t.Hosts {
 		switches[h.Cluster] = true
 	}
-	for _, p := range pairs {
-		switches[p.ab.From], switches[p.ab.To] = true, true
+	for ends := range pairs {
+		switches[ends[0]], switches[ends[1]] = true, true
 	}
 	for _, name := range slices.Sorted(maps.Keys(switches)) {
 		fmt.Fprintf(w, "\n[[switch]]\nname = %q\n", name)
 	}
-	for _, p := range pairs {
-		fmt.Fprintf(w, "\n[[link]]%s\na  = %q\nb  = %q\n", pathComment(p), p.ab.From, p.ab.To)
-		ab, ba := topologyRate(p.ab, p.ba), topologyRate(p.ba, p.ab)
-		fmt.Fprintf(w, "ab = %s\nba = %s\n", ab, ba)
+	for _, ends := range slices.SortedFunc(maps.Keys(pairs), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+		p := pairs[ends]
+		fmt.Fprintf(w, "\n[[link]]%s\na  = %q\nb  = %q\nab = %s\nba = %s\n",
+			pathComment(p), ends[0], ends[1], topologyRate(p.ab, p.ba), topologyRate(p.ba, p.ab))
 	}
 }
 

@@ -52,13 +52,13 @@ func listen(a address) (net.Listener, error) {
 		}
 		return ln, nil
 	}
-	// localhost has an address of each family, and only the first is listened on.
-	ln, err := net.Listen("tcp", net.JoinHostPort(a.host, a.port))
+	at := net.JoinHostPort(a.host, a.port)
+	ln, err := net.Listen("tcp", at) // localhost has an address of each family, and only the first is listened on
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("another program listens on %s already: choose another port", net.JoinHostPort(a.host, a.port))
+		return nil, fmt.Errorf("another program listens on %s already: choose another port", at)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w", net.JoinHostPort(a.host, a.port), err)
+		return nil, fmt.Errorf("cannot listen on %s: %w", at, err)
 	}
 	return ln, nil
 }
