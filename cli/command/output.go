@@ -67,7 +67,7 @@ func (env *Env) Overwrite(path string, b []byte) error {
 	return env.OverwriteFile(path, info, b)
 }
 
-// OverwriteFile is Overwrite for what info describes, nil if nothing was at path. It fails if another file is there by now.
+// OverwriteFile is Overwrite for what info describes, nil if nothing was at path. It fails if path now leads to another file.
 func (env *Env) OverwriteFile(path string, info fs.FileInfo, b []byte) error {
 	flags := os.O_WRONLY
 	switch {

@@ -133,7 +133,7 @@ func (s *Server) named(answer func(*http.Request, *peer.Transfer, NameRequest) (
 	})
 }
 
-// linked returns a call about the content of a link, to which the trackers of the node are added.
+// linked returns a call about the content of a link. It adds the trackers of the node.
 func (s *Server) linked(answer func(context.Context, *proto.Link) (any, error)) call {
 	return request(func(r *http.Request, req LinkRequest) (any, error) {
 		link, err := proto.ParseLink(req.Link)

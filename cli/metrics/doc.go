@@ -1,5 +1,5 @@
-// Package metrics has the figures of a node and of a tracker as Prometheus reads them.
+// Package metrics exports the counters of a node and of a tracker to Prometheus.
 //
-// Nothing is counted for it: a scrape reads what the node has counted anyway. No label has the id
-// of a node or a content, and names of clusters are bounded, so that the series are, too.
+// A scrape reads counters that the node keeps anyway. No label contains the id of a node or of content, and the number of
+// cluster names is bounded, so the number of series is, too.
 package metrics

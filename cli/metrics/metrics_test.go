@@ -26,7 +26,7 @@ import (
 	"github.com/mobgrid/mob/tracker/bittorrent"
 )
 
-// stats are those of a node that does a bit of everything.
+// stats returns counters that are all different.
 func stats() peer.Stats {
 	st := peer.Stats{
 		Totals: swarm.Totals{
@@ -112,7 +112,7 @@ func TestNode(t *testing.T) {
 		}
 	}
 	if flat := scrape(t, NewHandler(NewNode(stats, "lyon", "v1"))); strings.Contains(flat, "mob_level") {
-		t.Error("a node whose cluster is no path tells levels")
+		t.Error("a node with a cluster of one part has levels")
 	}
 	for _, name := range []string{"go_goroutines", "go_info", "process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds"} {
 		if !strings.Contains(text, "\n"+name) {
@@ -152,7 +152,7 @@ func TestNamesAndLabels(t *testing.T) {
 	}
 }
 
-// TestClustersAreBounded has peers come with ever new names of clusters.
+// TestClustersAreBounded checks that peers with ever new names of clusters make a bounded number of series.
 func TestClustersAreBounded(t *testing.T) {
 	round := 0
 	c := NewNode(func() peer.Stats {
@@ -188,7 +188,7 @@ func TestClustersAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyScrapes has a thousand scrapes come within a second. The node is read a few times.
+// TestManyScrapes checks that a thousand scrapes in a second read the node a few times.
 func TestManyScrapes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
@@ -231,8 +231,7 @@ func names(t *testing.T) map[string]bool {
 
 var metricName = regexp.MustCompile(`\b(mob|go|process)_[a-z_]+`)
 
-// TestDashboard checks that each metric of the dashboard is there, and that none of ours is left
-// out.
+// TestDashboard checks that each metric of the dashboard exists, and that the dashboard has each of ours.
 func TestDashboard(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/grafana/mob.json")
 	if err != nil {
@@ -298,7 +297,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// BenchmarkScrape scrapes a node with 64 peers, as if nobody had just done so.
+// BenchmarkScrape scrapes a node with 64 peers, without reuse of an earlier scrape.
 func BenchmarkScrape(b *testing.B) {
 	n := peertest.Start(b, "hub")
 	_, link, _ := peertest.SeedRandom(b, n, 1<<20, peer.SeedOptions{})

@@ -36,7 +36,7 @@ func NewNode(read func() peer.Stats, cluster, version string) prometheus.Collect
 	})
 }
 
-// totals sends what a node of a cluster has counted since its start.
+// totals sends the counters of a node of a cluster.
 func (s sender) totals(sum *swarm.Totals, cluster string) {
 	payload := desc("payload_bytes_total", "Bytes of contents that came and left, by network.", "direction", "scope")
 	s.counter(payload, sum.Traffic.WANIn, "in", "wan")

@@ -1,4 +1,4 @@
-// Command mob seeds, fetches and watches contents. See `mob help`.
+// Command mob seeds and fetches files and directories, and shows transfers. See `mob help`.
 package main
 
 import (

@@ -21,7 +21,7 @@ const timerSlack = 2 * time.Millisecond
 // A thread inherits its slack from the thread that started it, and the scheduler's
 // threads start before any code of the program. So the program sets the slack and
 // executes itself again: the slack survives that. When the slack is large enough
-// already, or the kernel refuses, allowLateTimers returns and does nothing: the
+// already, or the kernel rejects it, allowLateTimers returns and does nothing: the
 // daemon then takes more CPU.
 func allowLateTimers() {
 	runtime.LockOSThread()

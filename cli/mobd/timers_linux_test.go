@@ -13,7 +13,7 @@ import (
 )
 
 // probe is an environment variable. The test binary then prints its arguments and
-// the slack of two threads in place of running tests.
+// the slack of two threads instead of running tests.
 const probe = "MOBD_TIMER_PROBE"
 
 func TestMain(m *testing.M) {
