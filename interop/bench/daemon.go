@@ -27,9 +27,6 @@ type Daemon struct {
 // Name is the daemon's name, by default the name of its node.
 func (d *Daemon) Name() string { return d.name }
 
-// ID is the daemon's peer ID.
-func (d *Daemon) ID() string { return d.proc.line[strings.LastIndexByte(d.proc.line, '/')+1:] }
-
 // Log is the path of the daemon's log.
 func (d *Daemon) Log() string { return filepath.Join(d.dir, "log") }
 
@@ -113,17 +110,8 @@ func (d *Daemon) SeedTorrent(ctx context.Context, path, torrent, announceURL str
 	return d.Seed(ctx, path, "--torrent-file", torrent, "--bt-tracker", announceURL)
 }
 
-// Get downloads to Out and returns when the content is complete.
-func (d *Daemon) Get(ctx context.Context, link string) error {
-	_, err := d.get(ctx, link)
-	return err
-}
-
-// get is Get that also returns the CPU time of the command.
+// get downloads to Out, returns when the content is complete, and returns the CPU time of the command.
 func (d *Daemon) get(ctx context.Context, link string) (time.Duration, error) {
 	_, cpu, err := d.timed(ctx, "get", link, "-o", d.Out())
 	return cpu, err
 }
-
-// Status is the output of mob status --json.
-func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }

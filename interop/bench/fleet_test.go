@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -166,6 +167,18 @@ func sameContent(ctx context.Context, a, b string) (bool, error) {
 	y, err2 := contentSum(ctx, b)
 	return x == y, errors.Join(err1, err2)
 }
+
+// ID is the daemon's peer ID.
+func (d *Daemon) ID() string { return d.proc.line[strings.LastIndexByte(d.proc.line, '/')+1:] }
+
+// Get downloads to Out and returns when the content is complete.
+func (d *Daemon) Get(ctx context.Context, link string) error {
+	_, err := d.get(ctx, link)
+	return err
+}
+
+// Status is the output of mob status --json.
+func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }
 
 // usage returns the resources of a running daemon.
 func (d *Daemon) usage(t testing.TB) netns.Usage {

@@ -95,7 +95,7 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 	defer stop()
 	var wg sync.WaitGroup
 	errs := make([]error, 3)
-	wg.Go(func() { errs[0] = m.play(sideCtx) })
+	wg.Go(func() { errs[0] = m.grid.Play(sideCtx, m.bench.Scenario) })
 	wg.Go(func() { errs[1] = m.kill(sideCtx, tr) })
 	wg.Go(func() { errs[2] = m.sample(sideCtx, start) })
 	fetchCtx, end := context.WithCancelCause(ctx)
@@ -135,14 +135,6 @@ func (m *measurement) addWhole(n *netns.Node, after time.Duration) bool {
 		slow = true
 	}
 	return slow
-}
-
-// play plays the scenario. The grid was made with its first rates.
-func (m *measurement) play(ctx context.Context) error {
-	if _, until := m.bench.Scenario(0); until == netns.Forever {
-		return nil
-	}
-	return m.grid.Play(ctx, m.bench.Scenario)
 }
 
 // kill kills each victim at its time, until ctx ends.

@@ -117,17 +117,19 @@ func (f *commonFlags) givenLinks() (*netns.Links, error) {
 
 // setNICs sets the rates of --nic, --dual-nic, --rack-uplink and --slow-node.
 func (f *commonFlags) setNICs(clusters []netns.Cluster) error {
-	nic, err := parseNIC("--nic", f.nic)
-	if err != nil {
-		return err
-	}
-	wan, err := parseNIC("--dual-nic", f.dualNIC)
-	if err != nil {
-		return err
-	}
-	uplink, err := parseNIC("--rack-uplink", f.uplink)
-	if err != nil {
-		return err
+	var nic, wan, uplink netns.Rate
+	for _, r := range []struct {
+		flag, text string
+		rate       *netns.Rate
+	}{{"--nic", f.nic, &nic}, {"--dual-nic", f.dualNIC, &wan}, {"--rack-uplink", f.uplink, &uplink}} {
+		if r.text == "" {
+			continue // no limit
+		}
+		var err error
+		*r.rate, err = netns.ParseRate(r.text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.flag, err)
+		}
 	}
 	racked := slices.ContainsFunc(clusters, func(c netns.Cluster) bool { return len(c.Racks) > 0 })
 	switch {
@@ -167,18 +169,6 @@ func setSlowNode(clusters []netns.Cluster, s string) error {
 		}
 	}
 	return fmt.Errorf("there is no cluster %s", r.Cluster)
-}
-
-// parseNIC parses a rate; an empty string means no limit.
-func parseNIC(flag, s string) (netns.Rate, error) {
-	if s == "" {
-		return 0, nil
-	}
-	r, err := netns.ParseRate(s)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", flag, err)
-	}
-	return r, nil
 }
 
 // parseLoss parses a percentage; an empty string is none.

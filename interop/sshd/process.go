@@ -69,15 +69,13 @@ func (h *Host) Signal(sig syscall.Signal) error {
 	return errors.Join(errs...)
 }
 
-// Usage is the resources of all processes of all hosts so far, with those that have ended on
+// Usage is the resources of all processes of all hosts so far, with the ended ones on
 // hosts that still run. Peak is the peak of processes that still run.
-func (s *Site) Usage() (netns.Usage, error) {
-	all, err := s.Processes()
+func (s *Site) Usage() (sum netns.Usage, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var sum netns.Usage
 	for _, h := range s.hosts {
-		used, failed := h.usage(all[h])
+		used, failed := h.Usage()
 		sum.Add(used)
 		err = errors.Join(err, failed)
 	}
@@ -85,25 +83,15 @@ func (s *Site) Usage() (netns.Usage, error) {
 }
 
 // Usage returns the resources of one host.
-func (h *Host) Usage() (netns.Usage, error) {
+func (h *Host) Usage() (sum netns.Usage, err error) {
 	all, err := h.Processes()
-	if err != nil {
-		return netns.Usage{}, err
-	}
-	return h.usage(all)
-}
-
-func (h *Host) usage(all []Process) (netns.Usage, error) {
-	var sum netns.Usage
 	for _, p := range append(all, Process{Pid: h.Pid()}) {
-		used, err := netns.UsageOf(p.Pid)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-			continue // it has ended, and counts with the process that waited for it
+		used, failed := netns.UsageOf(p.Pid)
+		if failed == nil {
+			sum.Add(used)
+		} else if !errors.Is(failed, fs.ErrNotExist) && !errors.Is(failed, syscall.ESRCH) { // it counts with the process that waited for it
+			err = errors.Join(err, failed)
 		}
-		if err != nil {
-			return sum, err
-		}
-		sum.Add(used)
 	}
-	return sum, nil
+	return sum, err
 }
