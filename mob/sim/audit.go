@@ -21,7 +21,7 @@ type audit struct {
 type Count struct{ Messages, Bytes int64 }
 
 func (a *audit) request(n, to *node, sp proto.Span) {
-	a.again += int64(int(sp.Length) - n.store.lacking(sp))
+	a.again += int64(int(sp.Length) - n.store.missingBytes(sp))
 	for _, o := range n.asked[sp.Piece] {
 		if o.peer != to && o.Begin < sp.Begin+sp.Length && sp.Begin < o.Begin+o.Length {
 			a.doubled += int64(min(o.Begin+o.Length, sp.Begin+sp.Length) - max(o.Begin, sp.Begin))
@@ -30,7 +30,7 @@ func (a *audit) request(n, to *node, sp proto.Span) {
 }
 
 func (a *audit) arrival(n *node, f *frame) {
-	a.duplicate += int64(int(f.span.Length) - n.store.lacking(f.span))
+	a.duplicate += int64(int(f.span.Length) - n.store.missingBytes(f.span))
 }
 
 func (a *audit) stored(n *node, piece int) {

@@ -38,8 +38,8 @@ type Config struct {
 	// Starts has the nodes that start at a given time. The remaining nodes start within the first
 	// 50 ms.
 	Starts map[int]time.Duration
-	// Plan is the plan that nodes follow, nil for none. Hosts are the names of their hosts, of which it
-	// need not have all.
+	// Plan is the plan that nodes follow, nil for none. Hosts are the names of their hosts; some may
+	// be missing in the plan.
 	Plan  *plan.Plan
 	Hosts []string
 	// Handout is the number of members of other sites that the tracker sends a node,
@@ -47,8 +47,7 @@ type Config struct {
 	Handout int
 	// Session is as in [mob.Tuning].
 	Session int
-	// Faults are what goes wrong.
-	Faults Faults
+	Faults  Faults
 	// Limit ends the run, in virtual time; 0 is twenty times the ideal time, and a minute.
 	Limit time.Duration
 	// Seed makes every random choice.
@@ -67,7 +66,7 @@ type Cluster struct {
 	Nodes int
 }
 
-// Faults are what goes wrong in a transfer.
+// Faults lists the faults of a transfer.
 type Faults struct {
 	// Kills end nodes at given times.
 	Kills []Kill
@@ -75,8 +74,8 @@ type Faults struct {
 	Cuts []Cut
 	// KillSource ends the source as soon as every piece is stored elsewhere.
 	KillSource bool
-	// Liars are nodes that send damaged blocks. In a coded transfer no node would notice.
-	Liars []int
+	// Corrupters are nodes that send damaged blocks. In a coded transfer no node would notice.
+	Corrupters []int
 	// Lossy are nodes that reject half of the requests.
 	Lossy []int
 	// Claimers claim every piece and fetch none, and Boasters say that they have every piece and
@@ -92,7 +91,7 @@ type Faults struct {
 
 // any reports whether there are faults in addition to nodes that end.
 func (f *Faults) any() bool {
-	return len(f.Liars)+len(f.Lossy)+len(f.Claimers)+len(f.Boasters)+len(f.Hangs)+len(f.Tricklers)+len(f.Slow)+
+	return len(f.Corrupters)+len(f.Lossy)+len(f.Claimers)+len(f.Boasters)+len(f.Hangs)+len(f.Tricklers)+len(f.Slow)+
 		len(f.Cuts) > 0
 }
 

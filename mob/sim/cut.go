@@ -26,13 +26,13 @@ const (
 	synRTO = time.Second
 )
 
-// loss is what a node has sent on a connection and is not acknowledged.
+// loss has the times of unacknowledged frames of a node on a connection.
 type loss struct {
 	sent, again time.Duration // when the first of it was sent, and is sent again
 }
 
-// heldUntil returns when a frame that is sent on a connection now arrives at the link: at once, or
-// when what was lost before it is sent again and arrives, the first time after the end of a cut.
+// heldUntil returns when a frame that is sent on a connection now arrives at the link: immediately, or
+// after earlier lost frames were sent again and arrived, the first time after the end of a cut.
 func (s *sim) heldUntil(f *frame) time.Duration {
 	end := s.cutUntil(f.from, f.to)
 	l := f.conn.lost[f.from]
@@ -52,7 +52,7 @@ func (s *sim) heldUntil(f *frame) time.Duration {
 	return l.again
 }
 
-// resend sends a frame again that was lost, unless the connection has ended meanwhile.
+// resend sends a frame again that was lost, unless the connection has ended.
 func (s *sim) resend(f *frame, at time.Duration) {
 	s.later(at, call(func() {
 		delete(f.conn.lost, f.from)

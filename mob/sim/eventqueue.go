@@ -10,7 +10,7 @@ type event struct {
 	do  happening
 }
 
-// happening is what an event does.
+// happening is the effect of an event.
 type happening interface{ happen(s *sim) }
 
 // call is a happening that is rare enough to be a closure.

@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 		}, 0, 1.8},
 		"small handouts": {func(c *Config) { c.Handout = 3 }, 0, 1.15},
 		// It fetches alone over its cluster's links.
-		"liar":  {func(c *Config) { c.Faults.Liars = []int{6} }, 6, 1.6},
+		"liar":  {func(c *Config) { c.Faults.Corrupters = []int{6} }, 6, 1.6},
 		"lossy": {func(c *Config) { c.Faults.Lossy = []int{9} }, 0, 1.15},
 	} {
 		t.Run(name, func(t *testing.T) {

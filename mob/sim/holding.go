@@ -7,8 +7,8 @@ import (
 	"github.com/mobgrid/mob/mob/rlnc"
 )
 
-// holding is what a node has of a generation in permutation gossip: combinations of its
-// blocks, or plain blocks. One of the two is nil.
+// holding has the blocks of a generation at a node in permutation gossip: combinations, or plain
+// blocks. One of the two is nil.
 type holding struct {
 	coded *rlnc.Basis
 	plain *bitset.Set
@@ -21,8 +21,7 @@ type block struct {
 	coefficients []byte
 }
 
-// newHolding is that of a generation of k blocks, of which a node has all or none. k is in
-// bounds.
+// newHolding returns the holding of all or none of the k blocks of a generation. k is in bounds.
 func newHolding(k int, plain, all bool) holding {
 	switch {
 	case plain:
@@ -40,7 +39,7 @@ func newHolding(k int, plain, all bool) holding {
 	}
 }
 
-// block makes a new combination of what is there, or the plain block of a number.
+// block makes a new combination of the stored blocks, or the plain block of a number.
 func (h *holding) block(number int, rng *rand.Rand) block {
 	if h.plain != nil {
 		return block{number: number}

@@ -29,7 +29,7 @@ func TestLiar(t *testing.T) {
 		t.Run(fmt.Sprintf("%v, node %d, RTT %v", c.sizes, c.liar, c.rtt), func(t *testing.T) {
 			k := scenario(fast, c.length, 1)
 			k.Clusters, k.RTT, k.PieceLength = grid(c.sizes...), c.rtt, 64<<10
-			k.Faults.Liars = []int{c.liar}
+			k.Faults.Corrupters = []int{c.liar}
 			r := run(t, k)
 			nodes := len(r.Finished)
 			t.Logf("%d nodes, %d pieces failed, %v", nodes, r.Failed, r.Time)

@@ -18,7 +18,7 @@ type lockstep struct {
 	schedule *permutation.Schedule
 	members  []*member
 	round    int   // the last one that has ended
-	lacking  []int // by generation: the members that have not announced it
+	missing  []int // by generation: the members that have not announced it
 	// offers are the members that have chosen a receiver for the next round, by the number
 	// of successors that they skipped.
 	offers [][]*member
@@ -37,17 +37,17 @@ type member struct {
 	to                *member
 	generation, block int
 	looked            int       // successors looked at for this round
-	tried             []*member // those of them that had a use for a block
+	tried             []*member // of these, the ones that needed a block
 
 	incoming *transfer // what it receives in this round
 }
 
-// progress is what a member has of a generation.
+// progress is the state of a generation at a member.
 type progress struct {
 	holding
 	received int // blocks
 	complete bool
-	// What the member has announced: that it is complete, and its plain blocks, nil for
+	// The announcements of the member: that it is complete, and its plain blocks, nil for
 	// none.
 	announced      bool
 	announcedPlain *bitset.Set
@@ -59,8 +59,8 @@ type transfer struct {
 	block
 }
 
-// announcement is what a member tells all other nodes at the end of a round: that a
-// generation is complete, or which plain blocks it has.
+// announcement is sent by a member to all other nodes at the end of a round: a generation is
+// complete, or its plain blocks.
 type announcement struct {
 	by         *member
 	generation int
@@ -72,7 +72,7 @@ func newLockstep(c *Rounds) *lockstep {
 		cfg:      c,
 		rng:      rand.New(rand.NewPCG(c.Seed, 0x726f756e)),
 		schedule: permutation.NewSchedule(c.Strategy, c.Blocks, c.Nodes),
-		lacking:  slices.Repeat([]int{c.Nodes - 1}, len(c.Blocks)),
+		missing:  slices.Repeat([]int{c.Nodes - 1}, len(c.Blocks)),
 		report: RoundsReport{
 			Finished:    make([]int, c.Nodes),
 			Missing:     c.Nodes - 1,
@@ -147,16 +147,16 @@ func (s *lockstep) seek(m *member) {
 
 // oldest is the first generation that some member does not have, as far as m knows.
 func (s *lockstep) oldest(m *member) int {
-	for g, lacking := range s.lacking {
+	for g, missing := range s.missing {
 		h := &m.generations[g]
 		if h.complete && !h.announced {
-			lacking--
+			missing--
 		}
-		if lacking > 0 {
+		if missing > 0 {
 			return g
 		}
 	}
-	return len(s.lacking)
+	return len(s.missing)
 }
 
 // pick chooses a block of a generation for another member: any coded one, or a plain one
@@ -172,7 +172,7 @@ func (m *member) pick(to *member, g int) (number int, ok bool) {
 	return 0, h.complete || h.received > 0
 }
 
-// match settles who sends to whom in the next round: who has skipped fewer successors comes
+// match assigns senders to receivers for the next round: members with fewer skipped successors come
 // first.
 func (s *lockstep) match() {
 	for skipped := 0; skipped < len(s.offers); skipped++ {
@@ -189,7 +189,7 @@ func (s *lockstep) match() {
 	}
 }
 
-// send puts a block in transit. A plain one is chosen anew: the receiver may have told more
+// send puts a block in transit. A plain one is chosen again: the receiver may have announced more
 // since.
 func (s *lockstep) send(m *member) {
 	if number, ok := m.pick(m.to, m.generation); ok {
@@ -201,7 +201,7 @@ func (s *lockstep) send(m *member) {
 }
 
 // endRound delivers the blocks of a round, and has every member choose for the next before
-// it hears what others have received.
+// it receives the announcements of the round.
 func (s *lockstep) endRound() {
 	var senders []*member
 	for _, m := range s.members {
@@ -218,13 +218,13 @@ func (s *lockstep) endRound() {
 		s.turn(m)
 	}
 	for _, a := range s.news {
-		s.hear(a)
+		s.receiveNews(a)
 	}
 	s.news = s.news[:0]
 }
 
-// receive takes the block that a member was sent in this round, with which it may have
-// something to send.
+// receive takes the block that a member was sent in this round, which it may send
+// on.
 func (s *lockstep) receive(m *member) {
 	x := m.incoming
 	if x == nil {
@@ -253,15 +253,15 @@ func (s *lockstep) receive(m *member) {
 	}
 }
 
-// hear tells all members an announcement.
-func (s *lockstep) hear(a announcement) {
+// receiveNews gives all members an announcement.
+func (s *lockstep) receiveNews(a announcement) {
 	h := &a.by.generations[a.generation]
 	if a.has != nil {
 		h.announcedPlain = a.has
 		return
 	}
 	h.announced = true
-	s.lacking[a.generation]--
+	s.missing[a.generation]--
 	for _, m := range s.members {
 		if m != a.by {
 			s.choose(m)

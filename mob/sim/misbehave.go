@@ -8,31 +8,31 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// promiser is the strategy of a member that promises and never delivers: it claims every piece, or
-// says that it has every piece. It answers pings, and gives nothing away.
-type promiser struct {
-	promise proto.Have
-	out     []mob.Action
+// claimer is the strategy of a member that claims every piece, or announces that it has every piece, and
+// sends none. It answers pings.
+type claimer struct {
+	claims proto.Have
+	out    []mob.Action
 }
 
 // ClaimOnly returns the strategy of a member that claims every piece and delivers none.
-func ClaimOnly(pieces int) mob.Strategy { return newPromiser(pieces, true) }
+func ClaimOnly(pieces int) mob.Strategy { return newClaimer(pieces, true) }
 
-func newPromiser(pieces int, claims bool) *promiser {
+func newClaimer(pieces int, claims bool) *claimer {
 	all := []proto.Range{{Count: uint32(pieces)}}
 	if claims {
-		return &promiser{promise: proto.Have{Claim: all}}
+		return &claimer{claims: proto.Have{Claim: all}}
 	}
-	return &promiser{promise: proto.Have{Have: all}}
+	return &claimer{claims: proto.Have{Have: all}}
 }
 
 // Step implements [mob.Strategy].
-func (p *promiser) Step(_ time.Time, ev mob.Event) []mob.Action {
+func (p *claimer) Step(_ time.Time, ev mob.Event) []mob.Action {
 	p.out = p.out[:0]
 	switch ev := ev.(type) {
 	case mob.Joined:
 		p.send(ev.ID, &proto.Want{})
-		p.send(ev.ID, &p.promise)
+		p.send(ev.ID, &p.claims)
 	case mob.Learned:
 		for _, nd := range ev.Nodes {
 			p.out = append(p.out, mob.Dial{Peer: nd.ID})
@@ -51,12 +51,12 @@ func (p *promiser) Step(_ time.Time, ev mob.Event) []mob.Action {
 }
 
 // renew claims a piece again as soon as another member claims it.
-func (p *promiser) renew(to proto.PeerID, m *proto.Have) {
-	if p.promise.Claim == nil {
+func (p *claimer) renew(to proto.PeerID, m *proto.Have) {
+	if p.claims.Claim == nil {
 		return
 	}
 	var again []proto.Range
-	for i := range bitset.Numbers(m.Claim, int(p.promise.Claim[0].Count)) {
+	for i := range bitset.Numbers(m.Claim, int(p.claims.Claim[0].Count)) {
 		again = bitset.Append(again, i)
 	}
 	if again != nil {
@@ -64,19 +64,19 @@ func (p *promiser) renew(to proto.PeerID, m *proto.Have) {
 	}
 }
 
-func (p *promiser) send(to proto.PeerID, m proto.Message) {
+func (p *claimer) send(to proto.PeerID, m proto.Message) {
 	p.out = append(p.out, mob.Send{Peer: to, Message: m})
 }
 
 // Wake implements [mob.Strategy].
-func (p *promiser) Wake() time.Duration { return time.Hour }
+func (p *claimer) Wake() time.Duration { return time.Hour }
 
 // Status implements [mob.Strategy].
-func (p *promiser) Status() mob.Status { return mob.Status{} }
+func (p *claimer) Status() mob.Status { return mob.Status{} }
 
-// withholds reports whether the node leaves a request unanswered.
-func (n *node) withholds(s *sim) bool {
-	return n.promises || n.hangs(s) || n.trickles && s.rng.IntN(trickle) > 0
+// ignores reports whether the node leaves a request unanswered.
+func (n *node) ignores(s *sim) bool {
+	return n.claimsOnly || n.hangs(s) || n.trickles && s.rng.IntN(trickle) > 0
 }
 
 // hangs reports whether the node's disk hangs: it neither reads nor writes.
@@ -85,7 +85,7 @@ func (n *node) hangs(s *sim) bool {
 	return ok && n.store.has.Len() >= pieces
 }
 
-// trickle is of how many requests a node that trickles answers one.
+// trickle is the number of requests per answer of a node that trickles.
 const trickle = 10
 
 // A slow node handles what has come, and its ticks, when it gets the CPU: between minNap and maxNap

@@ -15,15 +15,15 @@ import (
 type node struct {
 	index, cluster, site int
 	mob.Node
-	strategy mob.Strategy
-	alive    bool // started and not killed
-	liar     bool
-	lossy    bool
-	promises bool // see Faults.Claimers and Faults.Boasters
-	trickles bool
-	slow     bool
-	wakesAt  time.Duration // when a slow node next gets the CPU
-	exempt   bool          // no node waits for it to be complete
+	strategy   mob.Strategy
+	alive      bool // started and not killed
+	corrupts   bool
+	lossy      bool
+	claimsOnly bool // see Faults.Claimers and Faults.Boasters
+	trickles   bool
+	slow       bool
+	wakesAt    time.Duration // when a slow node next gets the CPU
+	exempt     bool          // no node waits for it to be complete
 	// dark is set if it was killed silently: dials to it time out.
 	dark     bool
 	finished time.Duration // 0 until complete
@@ -61,8 +61,8 @@ func (n *node) start(s *sim, have []proto.Range) {
 	switch {
 	case s.cfg.Strategy.Gossip():
 		n.strategy = n.newGossip(s, len(have) > 0)
-	case n.promises:
-		n.strategy = newPromiser(n.store.has.Cap(), slices.Contains(s.cfg.Faults.Claimers, n.index))
+	case n.claimsOnly:
+		n.strategy = newClaimer(n.store.has.Cap(), slices.Contains(s.cfg.Faults.Claimers, n.index))
 	default:
 		tuning := mob.DefaultTuning()
 		tuning.Session = s.cfg.Session
@@ -270,7 +270,7 @@ func (n *node) receive(s *sim, f *frame) {
 
 // serve queues a block, or rejects the request.
 func (n *node) serve(s *sim, f *frame, sp proto.Span) {
-	if n.withholds(s) {
+	if n.ignores(s) {
 		return
 	}
 	if !n.store.has.Has(int(sp.Piece)) || n.lossy && s.rng.IntN(2) == 0 {
@@ -283,13 +283,13 @@ func (n *node) serve(s *sim, f *frame, sp proto.Span) {
 		from: n,
 		to:   f.from,
 		span: sp,
-		bad:  n.liar,
+		bad:  n.corrupts,
 		size: int(sp.Length) + proto.BlockHeader,
 	})
 	n.sendNext(s)
 }
 
-// sendNext begins to send the next block, unless one is being sent.
+// sendNext starts to send the next block, unless one is being sent.
 func (n *node) sendNext(s *sim) {
 	if !n.alive || n.sending != nil {
 		return
@@ -325,10 +325,10 @@ func (n *node) receiveBlock(s *sim, f *frame) {
 		if !n.alive {
 			return
 		}
-		if len(done.liars) > 0 {
+		if len(done.corrupters) > 0 {
 			s.audit.failed++
 			if len(done.sources) > 1 {
-				n.store.suspects[done.piece] = append(n.store.suspects[done.piece], done.liars...)
+				n.store.suspects[done.piece] = append(n.store.suspects[done.piece], done.corrupters...)
 			}
 			n.step(s, mob.Failed{Piece: done.piece, Sources: done.sources})
 			return

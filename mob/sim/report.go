@@ -12,7 +12,7 @@ type Report struct {
 	Time, Ideal time.Duration
 	// Finished has for each node when it was complete, 0 for the source and for nodes
 	// that are not. Missing counts the latter without those that cannot be: killed nodes,
-	// liars, and nodes that fetch nothing or whose disk hangs.
+	// corrupters, and nodes that fetch nothing or whose disk hangs.
 	Finished []time.Duration
 	Missing  int
 	// Copies is the number of times that the content entered each site over the WAN, RackCopies each rack

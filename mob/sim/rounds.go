@@ -14,12 +14,12 @@ import (
 // one block and receives one, and what it has received it can send on from the next round
 // on. Control messages take no time, so every node knows who is busy and who does not have what;
 // one that needs no more blocks, or receives one already, is skipped: its predecessor sends
-// to its successor in the next permutation. A node whose turn it is comes before those that
-// have skipped somebody.
+// to its successor in the next permutation. A node whose turn it is comes before nodes that
+// have skipped a successor.
 //
-// Coded blocks are vectors of coefficients without a payload, so ranks are those of real
+// Coded blocks are vectors of coefficients without a payload, so ranks are as with real
 // codes. This is a model of the algorithm. The State of package mob/permutation knows only
-// what it was told, and runs in a network, with [Run].
+// received announcements, and runs in a network, with [Run].
 type Rounds struct {
 	// Nodes is the size of the cluster. The first node is the source.
 	Nodes int
@@ -55,7 +55,7 @@ func (r *RoundsReport) Rounds() int {
 	return last
 }
 
-// RoundsLimit is what the paper compares a broadcast of k blocks to n nodes
+// RoundsLimit is the bound that the paper compares a broadcast of k blocks to n nodes
 // with: k + ceil(log2 n) rounds. No broadcast ends more than one round before it: the last
 // block leaves the source in round k, and the nodes that have it at most double.
 func RoundsLimit(blocks, nodes int) int { return blocks + bits.Len(uint(nodes-1)) }

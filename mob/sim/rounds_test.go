@@ -135,8 +135,8 @@ func TestRoundsLimit(t *testing.T) {
 	}
 }
 
-// TestRoundsRefuses requires an error for invalid configurations.
-func TestRoundsRefuses(t *testing.T) {
+// TestRoundsRejects requires an error for invalid configurations.
+func TestRoundsRejects(t *testing.T) {
 	for name, c := range map[string]Rounds{
 		"one node":            {Nodes: 1, Strategy: proto.Sequential, Blocks: []int{1}},
 		"no generation":       {Nodes: 2, Strategy: proto.Sequential},

@@ -29,7 +29,7 @@ type sim struct {
 	sites    []string
 	siteOf   []int       // by cluster
 	links    [][]*link   // between sites: from, to
-	up, down []*link     // by cluster, nil for one that is no rack
+	up, down []*link     // by cluster, nil unless it is a rack
 	ways     [][][]*link // from a cluster to a cluster
 	complete int         // receivers
 	exempt   bool        // some receivers are not waited for
@@ -122,15 +122,15 @@ func (s *sim) build() {
 				nic:   nic,
 				in:    pipe{rate: constant(nic)},
 
-				liar:     slices.Contains(f.Liars, i),
-				lossy:    slices.Contains(f.Lossy, i),
-				trickles: slices.Contains(f.Tricklers, i),
-				slow:     slices.Contains(f.Slow, i),
-				promises: slices.Contains(f.Claimers, i) || slices.Contains(f.Boasters, i),
+				corrupts:   slices.Contains(f.Corrupters, i),
+				lossy:      slices.Contains(f.Lossy, i),
+				trickles:   slices.Contains(f.Tricklers, i),
+				slow:       slices.Contains(f.Slow, i),
+				claimsOnly: slices.Contains(f.Claimers, i) || slices.Contains(f.Boasters, i),
 			}
 			_, hangs := f.Hangs[i]
 			dies := slices.ContainsFunc(f.Kills, func(k Kill) bool { return k.Node == i })
-			n.exempt = n.liar || n.promises || hangs || dies
+			n.exempt = n.corrupts || n.claimsOnly || hangs || dies
 			s.exempt = s.exempt || n.exempt
 			s.nodes = append(s.nodes, n)
 			s.byID[n.ID] = n

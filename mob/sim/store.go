@@ -20,11 +20,11 @@ type store struct {
 
 // part is a piece that is not complete.
 type part struct {
-	piece   int
-	cells   []bool
-	missing int            // bytes
-	liars   []proto.PeerID // who sent false parts of it
-	sources []proto.PeerID
+	piece      int
+	cells      []bool
+	missing    int            // bytes
+	corrupters []proto.PeerID // who sent false parts of it
+	sources    []proto.PeerID
 }
 
 func newStore(c *Config) *store {
@@ -46,8 +46,8 @@ func (st *store) size(i int) int {
 	return int(min(int64(st.piece), st.length-int64(i)*int64(st.piece)))
 }
 
-// lacking counts the bytes of a span that the store does not have.
-func (st *store) lacking(sp proto.Span) int {
+// missingBytes counts the bytes of a span that are not stored.
+func (st *store) missingBytes(sp proto.Span) int {
 	i := int(sp.Piece)
 	if st.has.Has(i) {
 		return 0
@@ -65,8 +65,8 @@ func (st *store) lacking(sp proto.Span) int {
 // add stores a block, and returns its piece when no byte of that is missing any more.
 func (st *store) add(f *frame) *part {
 	i := int(f.span.Piece)
-	lacking := st.lacking(f.span)
-	if lacking == 0 {
+	missingBytes := st.missingBytes(f.span)
+	if missingBytes == 0 {
 		return nil
 	}
 	p := st.parts[i]
@@ -77,9 +77,9 @@ func (st *store) add(f *frame) *part {
 	for c := int(f.span.Begin) / proto.Cell; c*proto.Cell < int(f.span.Begin+f.span.Length); c++ {
 		p.cells[c] = true
 	}
-	p.missing -= lacking
-	if f.bad && !slices.Contains(p.liars, f.from.ID) {
-		p.liars = append(p.liars, f.from.ID)
+	p.missing -= missingBytes
+	if f.bad && !slices.Contains(p.corrupters, f.from.ID) {
+		p.corrupters = append(p.corrupters, f.from.ID)
 	}
 	if !slices.Contains(p.sources, f.from.ID) {
 		p.sources = append(p.sources, f.from.ID)

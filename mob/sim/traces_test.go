@@ -108,7 +108,7 @@ func addFaults(change changed) {
 		"cable cut":   {Kills: []Kill{{Node: 6, At: 2 * time.Second, Silent: true}}},
 		"cut off":     {Cuts: []Cut{{Node: 6, At: 2 * time.Second, For: 20 * time.Second}}},
 		"source gone": {KillSource: true},
-		"liar":        {Liars: []int{6}},
+		"liar":        {Corrupters: []int{6}},
 		"lossy":       {Lossy: []int{9}},
 		"claimer":     {Claimers: []int{6}},
 		"boasters":    {Boasters: []int{6, 7}},
