@@ -85,7 +85,7 @@ func ReadGrant(path string) (*Grant, error) {
 	return read(path, maxFile, "certificate", ParseGrant)
 }
 
-// read reads and parses a file. what is the name of what is in it, for errors.
+// read reads and parses a file that holds a what.
 func read[T any](path string, limit int64, what string, parse func([]byte) (T, error)) (v T, err error) {
 	text, _, err := readFile(path, limit)
 	if err != nil {

@@ -222,7 +222,7 @@ func TestClientRedialsTracker(t *testing.T) {
 	}
 	back, err := newHost(away.Addrs, key)
 	if err != nil {
-		t.Skipf("the port was taken meanwhile: %v", err)
+		t.Skipf("the port was taken while the test ran: %v", err)
 	}
 	defer back.Close()
 	s := New(back, Config{})
@@ -232,7 +232,7 @@ func TestClientRedialsTracker(t *testing.T) {
 	}
 }
 
-func TestMergeHandouts(t *testing.T) {
+func TestMergeAnnounceReplies(t *testing.T) {
 	t.Parallel()
 	a, b, c := []byte{1}, []byte{2}, []byte{3}
 	got := mergeAnnounceReplies([]*proto.AnnounceReply{
@@ -252,7 +252,7 @@ func TestMergeHandouts(t *testing.T) {
 	}
 }
 
-func TestMergeFleets(t *testing.T) {
+func TestMergeScrapes(t *testing.T) {
 	t.Parallel()
 	got := mergeScrapes([]*proto.Scrape{
 		{Clusters: []proto.ScrapeCluster{{Name: "B", Nodes: 3, Whole: 1}, {Name: "C", Nodes: 1}}},

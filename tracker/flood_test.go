@@ -46,7 +46,7 @@ func TestFlood(t *testing.T) {
 					Cluster: fmt.Sprintf("flood%d-%d", c, k), Bytes: []uint32{1}, Queue: []uint32{0}, Sent: 1,
 				})
 			}
-			s.noteFigures(from.id, []byte("s"), nil, m)
+			s.noteReports(from.id, []byte("s"), nil, m)
 			s.topology([]byte("s"))
 		}
 	}

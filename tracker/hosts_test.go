@@ -28,9 +28,9 @@ func hosts(t *testing.T, c *Client, name string, wanted ...string) (found []stri
 	return found
 }
 
-// TestHostsFindEachOther uses two trackers: hosts are found by the names that they told, as long as they
+// TestHostsByName uses two trackers: hosts are found by the names that they told, as long as they
 // are members, and the last that told a name has it.
-func TestHostsFindEachOther(t *testing.T) {
+func TestHostsByName(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
 	_, first := start(t, Config{}, clk)

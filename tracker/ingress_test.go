@@ -25,7 +25,7 @@ func flowsOf(o *Overview, cluster string) string {
 }
 
 // Members report received bytes after their announces, and the tracker adds it up by clusters.
-func TestTrackerKnowsFlows(t *testing.T) {
+func TestOverviewFlows(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
 	s, info := start(t, Config{}, clk)
@@ -114,7 +114,7 @@ func TestAnnounceThatGoesOn(t *testing.T) {
 	}
 }
 
-// Wrong values change the sums of their own cluster only, by no more than sums can bear, and takes them along.
+// Wrong values change the sums of the member's cluster only, by no more than sums can bear, and takes them along.
 func TestWrongFlows(t *testing.T) {
 	t.Parallel()
 	tb := newTable(Default())

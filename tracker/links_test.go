@@ -33,7 +33,7 @@ func TestRatesAddUp(t *testing.T) {
 		join(t, tb, epoch, "s", "B", fmt.Sprint("b", i), 0, 10)
 	}
 	from, to := epoch.Add(2*time.Second), epoch.Add(40*time.Second)
-	share := func(i int, a, b time.Time) uint32 { // what a member receives from a to b
+	share := func(i int, a, b time.Time) uint32 { // the bytes that a member receives from a to b
 		a, b = later(a, from), earlier(b, to)
 		part := rate * float64(2*(i+1)) / (members * (members + 1))
 		return uint32(max(b.Sub(a).Seconds(), 0) * part)
@@ -75,7 +75,7 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// addMeasurement reports what a member received from a cluster in the last windows of a second.
+// addMeasurement reports the payload that a member received from a cluster in the last windows of a second.
 func addMeasurement(tb *table, now time.Time, id, from string, queue uint32, bytes ...uint32) {
 	tb.measured(now, proto.PeerID(id), []byte("s"), &proto.Measured{
 		Windows: slices.Repeat([]uint32{1000}, len(bytes)),
@@ -200,9 +200,9 @@ func TestLinksOfForgottenClusters(t *testing.T) {
 	}
 }
 
-// TestTopologyIsCheapUnderLock checks that naming and sorting, which take most of the time of a topology, are not done with
+// TestTopologyLockTime checks that naming and sorting, which take most of the time of a topology, are not done with
 // the table, and that a topology is computed once in a second.
-func TestTopologyIsCheapUnderLock(t *testing.T) {
+func TestTopologyLockTime(t *testing.T) {
 	t.Parallel()
 	tb, _ := newSwarm(t, 64, 16)
 	sw := tb.swarms["s"]
@@ -306,7 +306,7 @@ func TestLinksOfOneAddress(t *testing.T) {
 }
 
 // Members report measurements after their announces, and any node may request them.
-func TestTrackerKnowsLinks(t *testing.T) {
+func TestMeasuredLinksInTopology(t *testing.T) {
 	t.Parallel()
 	now := new(clock)
 	s, info := start(t, Config{}, now)

@@ -24,7 +24,7 @@ func (l *Local) Announce(_ context.Context, a *proto.Announce) (*proto.AnnounceR
 	s.counts.requests.Add(1)
 	reply := s.announce(origin{id: id, addrs: memberAddrs(a.Addrs, l.remote), host: hostOf(l.remote)}, a)
 	if h, ok := reply.(*proto.AnnounceReply); ok {
-		s.noteFigures(id, a.Swarm, a.Received, a.Measured)
+		s.noteReports(id, a.Swarm, a.Received, a.Measured)
 		return h, nil
 	}
 	return nil, unexpected(reply)

@@ -45,8 +45,8 @@ func TestLocal(t *testing.T) {
 		t.Error(err)
 	}
 	a.Swarm = proto.ManifestCID([]byte("y")).Bytes()
-	var refused *proto.RemoteError
-	if _, err = full.Local().Announce(ctx, a); !errors.As(err, &refused) || refused.Code != proto.CodeBusy {
+	var rejected *proto.RemoteError
+	if _, err = full.Local().Announce(ctx, a); !errors.As(err, &rejected) || rejected.Code != proto.CodeBusy {
 		t.Errorf("a swarm too many: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ const (
 	maxStragglers = 3 // of a cluster
 )
 
-// Overview is what a tracker knows, for people.
+// Overview is the state of a tracker, for people.
 type Overview struct {
 	// Swarms and Members count all of them, a node once for each swarm.
 	Swarms  int `json:"swarms"`
@@ -50,7 +50,7 @@ type ClusterOverview struct {
 	Whole   int    `json:"whole"`
 	Missing uint64 `json:"missing"` // sum of the missing pieces of its nodes
 	// Copies is the number of times that the content entered the cluster, as its nodes report: a rack
-	// from outside, a site from other sites.
+	// from other racks and sites, a site from other sites.
 	Copies float64 `json:"copies"`
 	// Flows are the payload from each cluster, including its own. Other sites, and other racks of the
 	// own site, are one each.

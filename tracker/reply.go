@@ -12,7 +12,7 @@ import (
 // Sizes of a reply. A member takes at most 700 bytes (see maxAddrBytes), so that
 // proto.MaxMembers of them fit a frame.
 const (
-	// smallSwarm is the number of members up to which a reply has all of them.
+	// smallSwarm is the size of the largest swarm whose replies have all members.
 	smallSwarm = 256
 	// maxLocal bounds the members of the announcer's own cluster.
 	maxLocal = 512
@@ -66,7 +66,7 @@ func (r *sampler) replyMembers(m *member) []proto.Member {
 	return out
 }
 
-// siblings yields the members of each other sub of the group's parent, and those of none of them.
+// siblings yields the members of each other sub of the group's parent, and its members without a sub.
 func (g *group) siblings(yield func([]*member) bool) {
 	for _, sub := range g.parent.subs {
 		if sub != g && !yield(sub.members) {

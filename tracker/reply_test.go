@@ -72,7 +72,7 @@ func TestReplyOfThousandMembers(t *testing.T) {
 	for _, m := range ms {
 		by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 		if len(by[m.cluster.name]) != 49 {
-			t.Fatalf("%d members of its own cluster", len(by[m.cluster.name]))
+			t.Fatalf("%d members of the announcer's cluster", len(by[m.cluster.name]))
 		}
 		checkMatches(t, m, by, spares)
 	}
@@ -176,7 +176,7 @@ func TestReplyOfLargeCluster(t *testing.T) {
 		by := checkReply(t, m, (&sampler{rng: rng}).replyMembers(m))
 		own := by[m.cluster.name]
 		if len(own) != maxLocal {
-			t.Fatalf("%d members of its own cluster, want %d", len(own), maxLocal)
+			t.Fatalf("%d members of the announcer's cluster, want %d", len(own), maxLocal)
 		}
 		rank, _ := m.cluster.rank(m.id)
 		size := len(m.cluster.members)

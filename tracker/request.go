@@ -44,7 +44,7 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 		return nil, err
 	}
 	if a, ok := req.(*proto.Announce); ok {
-		if frame, err = appendFigures(frame, a); err != nil {
+		if frame, err = appendReports(frame, a); err != nil {
 			return nil, err
 		}
 	}
@@ -74,8 +74,8 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	return replies, err
 }
 
-// appendFigures appends the messages that follow an announce.
-func appendFigures(frame []byte, a *proto.Announce) (_ []byte, err error) {
+// appendReports appends the messages that follow an announce.
+func appendReports(frame []byte, a *proto.Announce) (_ []byte, err error) {
 	if a.Received != nil {
 		if frame, err = proto.AppendFrame(frame, a.Received); err != nil {
 			return nil, err

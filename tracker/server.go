@@ -165,7 +165,7 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 			}
 			from.getOnly = !cert.Roles.Has(membership.Seed)
 		}
-		return s.announce(from, req), func() { s.figures(st, id, req.Swarm) }
+		return s.announce(from, req), func() { s.readReports(st, id, req.Swarm) }
 	case *proto.HostsRequest:
 		return s.hosts(proto.PeerID(st.Conn().RemotePeer()), req), nil
 	case *proto.ScrapeRequest:
@@ -183,29 +183,29 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 	}
 }
 
-// maxFigures bounds the messages that are read after an announce.
-const maxFigures = 2
+// maxReports bounds the messages that are read after an announce.
+const maxReports = 2
 
-// figures reads the Received and Measured messages that may follow an announce.
-func (s *Server) figures(st network.Stream, id proto.PeerID, swarm []byte) {
-	for range maxFigures {
+// readReports reads the Received and Measured messages that may follow an announce.
+func (s *Server) readReports(st network.Stream, id proto.PeerID, swarm []byte) {
+	for range maxReports {
 		m, err := proto.ReadOpening(st)
 		if err != nil {
 			return
 		}
 		switch m := m.(type) {
 		case *proto.Received:
-			s.noteFigures(id, swarm, m, nil)
+			s.noteReports(id, swarm, m, nil)
 		case *proto.Measured:
-			s.noteFigures(id, swarm, nil, m)
+			s.noteReports(id, swarm, nil, m)
 		default:
 			return
 		}
 	}
 }
 
-// noteFigures stores the reports of a member; each may be nil.
-func (s *Server) noteFigures(id proto.PeerID, swarm []byte, r *proto.Received, m *proto.Measured) {
+// noteReports stores the reports of a member; each may be nil.
+func (s *Server) noteReports(id proto.PeerID, swarm []byte, r *proto.Received, m *proto.Measured) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	if r != nil {

@@ -172,7 +172,7 @@ func TestMembersExpireAndLeave(t *testing.T) {
 	}
 }
 
-func TestFullTrackerIsBusy(t *testing.T) {
+func TestFullTrackerRejectsMembers(t *testing.T) {
 	t.Parallel()
 	s, info := start(t, Config{MaxMembers: 1}, new(clock))
 	h1, c1 := node(t, ClientConfig{}, info)
@@ -280,7 +280,7 @@ func waitStreams(t *testing.T, s *Server, n int) {
 	})
 }
 
-func TestStreamsAreBounded(t *testing.T) {
+func TestStreamsOfAddressBounded(t *testing.T) {
 	t.Parallel()
 	s, info := start(t, Config{MaxStreams: 4}, new(clock))
 	h := loopHost(t)
@@ -314,7 +314,7 @@ func TestCloseEndsStreams(t *testing.T) {
 	s.Close()
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestConcurrentAnnounces(t *testing.T) {
 	t.Parallel()
 	s, info := start(t, Config{}, new(clock))
 	const nodes, each = 4, 50
@@ -337,9 +337,9 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestThousandNodesAnnounceTogether starts a thousand nodes behind one address announce themselves at once,
-// each for the first time: all must be known in the end. Where handshakes take longer than a dial
-// may, nodes try again, as they do.
+// TestThousandNodesAnnounceTogether starts a thousand nodes behind one address, which announce themselves
+// concurrently: all must be known in the end. Where handshakes take longer than a dial
+// may, the test announces again, as a node does.
 func TestThousandNodesAnnounceTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand hosts: not with -short")

@@ -83,7 +83,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	}
 }
 
-func TestStreamsAreBounded(t *testing.T) {
+func TestStreamsOfAddressBounded(t *testing.T) {
 	var made, asked atomic.Int64
 	_, open := startStream(t, time.Hour, func(detail string) any {
 		made.Add(1)

@@ -22,7 +22,7 @@ func (e *rejectedAddr) Error() string {
 	return fmt.Sprintf("not connecting to %s, %s address%s", e.addr, e.kind, e.hint)
 }
 
-// trackerHint tells users how to allow a tracker.
+// trackerHint is the hint how to allow a tracker.
 const trackerHint = ": if the tracker is yours, start mobd with --bt-tracker and this URL"
 
 // check fails unless the node may connect to addr. by is the address of the tracker that returned addr. It is

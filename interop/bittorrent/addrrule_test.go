@@ -102,7 +102,7 @@ func noPeers(w http.ResponseWriter, _ *http.Request) {
 
 func (s *service) addr() netip.AddrPort { return netip.MustParseAddrPort(s.Listener.Addr().String()) }
 
-// ruledServer starts a server with the rule, for which the operator named trackers.
+// ruledServer starts a server with the rule, and trackers that the operator named.
 func ruledServer(t *testing.T, trackers ...string) *Server {
 	t.Helper()
 	s := serve(Config{Client: "mob test", Trackers: trackers}, mustListen(t))
@@ -159,7 +159,7 @@ func TestLinkNamesLocalServices(t *testing.T) {
 	if n := inner.conns.Load(); n != 0 {
 		t.Errorf("%d connections to a service on loopback", n)
 	}
-	_ = udp.SetReadDeadline(time.Now()) // what was sent is there
+	_ = udp.SetReadDeadline(time.Now()) // a packet that was sent has arrived
 	if n, _, err := udp.ReadFrom(make([]byte, 100)); err == nil {
 		t.Errorf("a datagram of %d bytes to a service on loopback", n)
 	}
@@ -210,7 +210,7 @@ func TestNamedTracker(t *testing.T) {
 	waitProblem(t, server, s, []string{good.URL + "/admin"}, nil, "loopback")
 }
 
-// TestNamedBySeed attaches a torrent with trackers on loopback, of which a user named one.
+// TestNamedBySeed attaches a torrent with trackers on loopback. A user named one of them.
 func TestNamedBySeed(t *testing.T) {
 	t.Parallel()
 	named, other := newService(t, false, noPeers), newService(t, false, noPeers)

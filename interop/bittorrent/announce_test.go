@@ -151,7 +151,7 @@ func TestAnnounceEvents(t *testing.T) {
 		}
 		got := received()
 		if !isSeed && len(got) > 0 {
-			got[0].left = int64(len(s.data)) // the first may come when some pieces are there
+			got[0].left = int64(len(s.data)) // the first may be sent when some pieces are stored
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("seed %v: the tracker received %+v, want %+v", isSeed, got, want)

@@ -48,7 +48,7 @@ type connManager struct {
 	closed bool
 }
 
-// handler is what runs the connections of a torrent.
+// handler has the functions that run the connections of a torrent.
 type handler struct {
 	// handle runs a connection after the handshakes, until it ends, and returns the reason.
 	// The caller closes it. Each connection has a separate goroutine.
@@ -63,7 +63,7 @@ type handler struct {
 type progress struct{ left, downloaded, uploaded int64 }
 
 // newConnManager returns a connManager that runs until ctx ends. [Server.run] runs it. The log must not contain
-// the info-hash, with which anyone can fetch the content.
+// the info-hash, since anyone who knows it can fetch the content.
 func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h handler, log *slog.Logger) *connManager {
 	m := &connManager{
 		server:  s,

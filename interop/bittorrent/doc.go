@@ -19,6 +19,6 @@
 // nodes that connect to each other here recognize the key "mob" of the extended
 // handshake and disconnect: they meet over libp2p.
 //
-// Links and trackers are untrusted. An addrRule rejects addresses with which they could make the node send
+// Links and trackers are untrusted. An addrRule rejects addresses that could make the node send
 // requests to services of its machine or network.
 package bittorrent

@@ -11,7 +11,7 @@ import (
 )
 
 // download contains the open requests of the swarm to one client: spans of up to 16
-// chunks. It requests the chunks, as many at a time as the client queues. Safe for
+// chunks. It requests the chunks, as many concurrently as the client queues. Safe for
 // concurrent use.
 type download struct {
 	mu       sync.Mutex

@@ -7,8 +7,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestReplyTime checks a client that replies on a timer: the longest times count, and a short one
-// hardly.
+// TestReplyTime checks a client that replies on a timer: the estimate follows the longest times.
 func TestReplyTime(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond

@@ -17,7 +17,7 @@ type localNets struct {
 	at   time.Time
 }
 
-// localNetsFor is the time after which localNets are listed again.
+// localNetsFor is the maximum age of the list.
 const localNetsFor = time.Minute
 
 // contains reports whether an address is in one of the networks.

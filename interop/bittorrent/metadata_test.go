@@ -132,7 +132,7 @@ func TestDescribeIncoming(t *testing.T) {
 				return
 			}
 			_ = conn.SetDeadline(time.Now().Add(time.Second))
-			if _, err := exchangeHandshakes(conn, *modern.handshake(s, 1)); err == nil { // refused before Describe
+			if _, err := exchangeHandshakes(conn, *modern.handshake(s, 1)); err == nil { // rejected before Describe
 				honest(&client{t: t, conn: conn, s: s})
 			}
 			conn.Close()
@@ -198,7 +198,7 @@ func badClients() map[string]badClient {
 		"too short":        {serve(func(n int) int { return n - 1 }, pieceOf), true},
 		"100 MB":           {zeros(100 << 20), true},
 		"negative size":    {zeros(-1), true},
-		"wrong bytes":      {change(func(_ *message, b *[]byte) { *b = make([]byte, len(*b)) }), true},
+		"zeros":            {change(func(_ *message, b *[]byte) { *b = make([]byte, len(*b)) }), true},
 		"short piece":      {change(func(_ *message, b *[]byte) { *b = (*b)[1:] }), true},
 		"long piece":       {change(func(_ *message, b *[]byte) { *b = append(bytes.Clone(*b), 0) }), true},
 		"one piece":        {change(func(m *message, _ *[]byte) { m.Piece = 0 }), true},

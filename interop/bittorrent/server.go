@@ -47,8 +47,8 @@ type Server struct {
 	managers map[proto.InfoHash]*connManager
 }
 
-// Listen starts a server. It accepts clients of torrents for which [Server.Attach] or
-// [Server.Describe] runs.
+// Listen starts a server. It accepts clients of the torrents that [Server.Attach] and
+// [Server.Describe] run.
 func Listen(cfg Config) (*Server, error) {
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {

@@ -71,8 +71,8 @@ func connect(t testing.TB, n *node, s *sample, kind clientKind, id byte) *client
 // clientMetadataID is the number of metadata messages to a client.
 const clientMetadataID = 7
 
-// metadataHandshake is the extended handshake of a client with an info dictionary of so
-// many bytes.
+// metadataHandshake is the extended handshake of a client with an info dictionary of size
+// bytes.
 func metadataHandshake(size int) (h extendedHandshake) {
 	h.M = map[pp.ExtensionName]pp.ExtensionNumber{pp.ExtensionNameMetadata: clientMetadataID}
 	h.MetadataSize = size
@@ -176,7 +176,7 @@ func (c *client) download() {
 	}
 }
 
-// serve serves the requests for which ok, if not nil, returns true, until the connection
+// serve serves the requests that ok, if not nil, accepts, until the connection
 // ends.
 func (c *client) serve(ok func(sp proto.Span) bool) {
 	for {

@@ -46,7 +46,7 @@ func TestFromPeer(t *testing.T) {
 	}
 }
 
-// TestFromTracker checks that a tracker cannot have a node dial its machine or link, unless the tracker is there, too.
+// TestFromTracker checks that a tracker cannot have a node dial its machine or link, unless the tracker has such an address.
 func TestFromTracker(t *testing.T) {
 	all := []string{
 		"/ip4/127.0.0.1/tcp/22", "/ip6/::ffff:7f00:1/tcp/22", "/ip4/169.254.169.254/tcp/80", "/ip6/fe80::1/tcp/1",

@@ -62,7 +62,7 @@ func TestPeersExpire(t *testing.T) {
 	}
 }
 
-func TestDownloadsAreCountedOnce(t *testing.T) {
+func TestDownloadCountedOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := newTestServer(t, tracker.Config{})
 	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: "started"}
@@ -193,8 +193,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestLoopbackStaysHere checks that loopback and link-local addresses are sent to clients with such an address only.
-func TestLoopbackStaysHere(t *testing.T) {
+// TestLoopbackPeersNotSent checks that loopback and link-local addresses are sent to clients with such an address only.
+func TestLoopbackPeersNotSent(t *testing.T) {
 	t.Parallel()
 	s, _ := newTestServer(t, tracker.Config{})
 	all := []string{"127.0.0.1:1", "127.0.0.1:2", "169.254.0.1:1", "169.254.0.2:1", "10.0.0.1:1", "192.0.2.1:1", "[::1]:1", "[fe80::1]:1"}
@@ -224,7 +224,7 @@ func TestLoopbackStaysHere(t *testing.T) {
 }
 
 // Every peer is in as many replies as any other.
-func TestSampleIsFair(t *testing.T) {
+func TestSampleUniform(t *testing.T) {
 	t.Parallel()
 	s, _ := newTestServer(t, tracker.Config{Seed: 1})
 	const peers, asked = 100, 2000

@@ -187,7 +187,7 @@ func TestHTTPConnectionsBounded(t *testing.T) {
 	}
 }
 
-func TestHTTPHeadersAreBounded(t *testing.T) {
+func TestHTTPHeadersBounded(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, tracker.Config{}, new(clock), "127.0.0.1:0")
 	r, err := http.Get("http://" + s.Addrs()[0].String() + "/announce?" + strings.Repeat("x", 2*maxHeader))
