@@ -74,7 +74,6 @@ func (m *Manifest) Validate() error {
 	return nil
 }
 
-// checkRoot reports why Root cannot be the content's directory.
 func (m *Manifest) checkRoot() error {
 	switch r := m.Root; {
 	case r == nil:
@@ -101,7 +100,6 @@ func (m *Manifest) SpecialBits() (n int) {
 	return n
 }
 
-// checkHashes reports why the hashes do not fit length bytes.
 func (m *Manifest) checkHashes(length int64) error {
 	kind, hashes, size := "hashes", m.Hashes, sha256.Size
 	if m.TorrentOnly() {
@@ -237,7 +235,6 @@ func (m *Manifest) sum() (int64, error) {
 	return n, nil
 }
 
-// pieces returns the number of pieces of pieceLength bytes in length bytes.
 func pieces(length int64, pieceLength uint32) int {
 	if length <= 0 || pieceLength == 0 {
 		return 0

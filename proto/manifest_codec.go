@@ -19,7 +19,6 @@ const manifestVersion = 1
 //nolint:gochecknoglobals // an immutable mode, built once
 var manifestDecMode = newDecMode(MaxEntries)
 
-// wireManifest is the encoded form of a [Manifest].
 type wireManifest struct {
 	_           struct{} `cbor:",toarray"`
 	Version     uint64
@@ -91,7 +90,6 @@ func (m *Manifest) Digest() ([sha256.Size]byte, error) {
 	return sha256.Sum256(b), err
 }
 
-// encode validates m and encodes it with the given hashes.
 func (m *Manifest) encode(hashes []byte) ([]byte, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err

@@ -29,7 +29,6 @@ func sortPaths(entries []Entry) paths {
 
 func (p paths) path(k int) string { return p.entries[p.order[k]].Path }
 
-// checkUnique reports a duplicate path.
 func (p paths) checkUnique() error {
 	for k := 1; k < len(p.order); k++ {
 		if p.path(k-1) == p.path(k) {

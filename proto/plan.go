@@ -35,7 +35,6 @@ type PlanTree struct {
 // planVersion is the first element of an encoded plan.
 const planVersion = 1
 
-// wirePlan is the encoded form of a [Plan].
 type wirePlan struct {
 	_       struct{} `cbor:",toarray"`
 	Version uint64

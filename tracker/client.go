@@ -93,7 +93,6 @@ func (c *Client) AnnounceURLs(ctx context.Context) (urls []string, err error) {
 	return urls[:min(len(urls), proto.MaxLinkAddrs)], err
 }
 
-// add registers n requests, unless the client is closed.
 func (c *Client) add(n int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +144,6 @@ func mergeByID[T any](all []T, fields func(*T) (proto.PeerID, *[][]byte)) (out [
 	return out
 }
 
-// mergeAddrs is the union of a and b, cut to the limit of a message.
 func mergeAddrs(a, b [][]byte) [][]byte {
 	out := slices.Clip(a)
 	for _, addr := range b {

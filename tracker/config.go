@@ -47,7 +47,6 @@ func Default() Config {
 	}
 }
 
-// withDefaults is c with the default of each field that is not set.
 func (c Config) withDefaults() Config {
 	c = c.Or(Default())
 	c.Interval = min(c.Interval, c.Expiry/3)
@@ -85,7 +84,6 @@ func (c ClientConfig) withDefaults() ClientConfig {
 	return c
 }
 
-// positive is v, or def if v is not positive.
 func positive[T int | time.Duration](v, def T) T {
 	if v <= 0 {
 		return def

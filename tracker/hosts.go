@@ -41,7 +41,6 @@ func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) proto.Message {
 	return reply
 }
 
-// setName replaces the name of a member's host.
 func (s *swarm) setName(m *member, name string) {
 	if s.named[m.name] == m {
 		delete(s.named, m.name)

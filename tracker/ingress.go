@@ -51,7 +51,6 @@ func (t *table) received(now time.Time, id proto.PeerID, key []byte, r *proto.Re
 	m.ingress = in
 }
 
-// copiesOf returns the copies that a member of a cluster received.
 func copiesOf(cluster string, r *proto.Received) (c copies) {
 	if r.Length == 0 {
 		return c

@@ -112,13 +112,11 @@ func (s *Server) Overview(key []byte) *Overview {
 	return o
 }
 
-// missing returns the pieces that the members of a cluster need.
 func (s *swarm) missing(c *group) uint64 {
 	// A member without the manifest needs every piece.
 	return c.missing + uint64(c.unknownTotal)*uint64(s.total)
 }
 
-// overview returns the clusters, added up by the first parts of their names.
 func (s *swarm) overview(parts int) (out []ClusterOverview) {
 	var missing uint64
 	var complete int
@@ -158,7 +156,6 @@ func (s *swarm) overview(parts int) (out []ClusterOverview) {
 	return out
 }
 
-// addFlow adds a flow to the one from the same cluster.
 func (co *ClusterOverview) addFlow(f FlowOverview) {
 	i, found := slices.BinarySearchFunc(co.Flows, f.From, func(f FlowOverview, from string) int {
 		return strings.Compare(f.From, from)

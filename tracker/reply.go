@@ -27,7 +27,6 @@ const (
 	maxHostSites = 4
 )
 
-// sampler selects members for replies.
 type sampler struct {
 	rng     *rand.Rand
 	samples []sample // kept from reply to reply: a new one would cost as much as the reply itself

@@ -24,7 +24,6 @@ var ErrNoTracker = errors.New("no tracker is configured")
 // errClosed is returned by a client after Close.
 var errClosed = errors.New("the tracker client is closed")
 
-// result is the outcome of a request to one tracker.
 type result[M proto.Message] struct {
 	reply M
 	err   error
@@ -74,7 +73,6 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	return replies, err
 }
 
-// appendReports appends the messages that follow an announce.
 func appendReports(frame []byte, a *proto.Announce) (_ []byte, err error) {
 	if a.Received != nil {
 		if frame, err = proto.AppendFrame(frame, a.Received); err != nil {
@@ -112,7 +110,6 @@ func collect[M proto.Message](results <-chan result[M], n int, grace time.Durati
 	return replies, nil
 }
 
-// ask sends a request to one tracker when its turn has come.
 func ask[M proto.Message](ctx context.Context, c *Client, t *endpoint, before <-chan struct{}, frame []byte) (reply M, err error) {
 	msg, err := t.send(ctx, c.host, before, frame)
 	if err == nil {
@@ -126,7 +123,6 @@ func ask[M proto.Message](ctx context.Context, c *Client, t *endpoint, before <-
 	return reply, fmt.Errorf("tracker %s: %w", t.addr, err)
 }
 
-// unexpected is the error of a reply that is not of the wanted type.
 func unexpected(reply proto.Message) error {
 	if bye, ok := reply.(*proto.Goodbye); ok {
 		return &proto.RemoteError{Code: bye.Code, Text: bye.Text}
@@ -134,7 +130,6 @@ func unexpected(reply proto.Message) error {
 	return fmt.Errorf("unexpected reply of type %d", proto.TypeOf(reply))
 }
 
-// endpoint is one tracker of a client.
 type endpoint struct {
 	info peer.AddrInfo
 	addr string // for logs and errors
@@ -254,7 +249,6 @@ func exchange(st network.Stream, frame []byte) (proto.Message, error) {
 	return proto.ReadMessage(st)
 }
 
-// requestErrors has the error of each tracker.
 type requestErrors []error
 
 // Error implements error, on one line.

@@ -204,7 +204,6 @@ func (s *Server) readReports(st network.Stream, id proto.PeerID, swarm []byte) {
 	}
 }
 
-// noteReports stores the reports of a member; each may be nil.
 func (s *Server) noteReports(id proto.PeerID, swarm []byte, r *proto.Received, m *proto.Measured) {
 	s.state.Lock()
 	defer s.state.Unlock()
@@ -229,7 +228,6 @@ func goodbye(e *proto.RemoteError) *proto.Goodbye {
 	return &proto.Goodbye{Code: e.Code, Text: text}
 }
 
-// announce handles an announce.
 func (s *Server) announce(from origin, a *proto.Announce) proto.Message {
 	s.state.Lock()
 	defer s.state.Unlock()
@@ -256,7 +254,6 @@ func (s *Server) interval(m *member) uint32 {
 
 func seconds(d time.Duration) uint32 { return uint32(max(d.Round(time.Second)/time.Second, 1)) }
 
-// scrape handles a scrape request.
 func (s *Server) scrape(key []byte) proto.Message {
 	s.state.Lock()
 	defer s.state.Unlock()

@@ -20,7 +20,6 @@ type Stats struct {
 // counts are the counters of a tracker. Safe for concurrent use.
 type counts struct{ requests, busy, unknown, invalid, overloaded atomic.Int64 }
 
-// reject counts a rejected request.
 func (c *counts) reject(code proto.Code) {
 	switch code {
 	case proto.CodeBusy:

@@ -28,7 +28,6 @@ type member struct {
 	elem     *list.Element // in table.order
 }
 
-// info is m in the replies of other members.
 func (m *member) info() proto.Member {
 	return proto.Member{ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs}
 }
@@ -77,7 +76,6 @@ func (g *group) count(m *member, sign int) {
 	}
 }
 
-// swarm is the members of one transfer.
 type swarm struct {
 	key        string     // binary CID
 	host       netip.Addr // whose member announced it first
@@ -158,7 +156,6 @@ func (s *swarm) add(m *member, cluster string) {
 	g.count(m, 1)
 }
 
-// remove removes m, and the groups that become empty.
 func (s *swarm) remove(m *member) {
 	delete(s.members, m.id)
 	c := m.cluster

@@ -45,13 +45,11 @@ func (t *table) size(now time.Time) (swarms, members int) {
 	return len(t.swarms), t.order.Len()
 }
 
-// swarm returns a swarm, nil if it is not known.
 func (t *table) swarm(now time.Time, key []byte) *swarm {
 	t.expire(now)
 	return t.swarms[string(key)]
 }
 
-// member returns a member of a swarm, nil if it is not known.
 func (t *table) member(now time.Time, key []byte, id proto.PeerID) *member {
 	if s := t.swarm(now, key); s != nil {
 		return s.members[id]
@@ -120,7 +118,6 @@ func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, *proto.
 	return m, nil
 }
 
-// update sets the cluster and the progress of a known member.
 func (t *table) update(m *member, a *proto.Announce) {
 	if m.cluster.name == a.Cluster {
 		m.cluster.count(m, -1)
@@ -139,7 +136,6 @@ func busy(text string) *proto.RemoteError {
 	return &proto.RemoteError{Code: proto.CodeBusy, Text: text}
 }
 
-// leave removes the member id from a swarm, if it is known.
 func (t *table) leave(now time.Time, key []byte, id proto.PeerID) {
 	if m := t.member(now, key, id); m != nil {
 		t.remove(m)
@@ -160,7 +156,6 @@ func (t *table) scrape(now time.Time, key []byte) *proto.Scrape {
 	}
 }
 
-// scrape returns the progress of clusters, added up by the first parts of their names.
 func (s *swarm) scrape(parts int) (out []proto.ScrapeCluster) {
 	for c := range s.all() {
 		name := proto.ClusterGroup(c.name, parts)

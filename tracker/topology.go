@@ -21,7 +21,6 @@ type keptTopology struct {
 	reply func() *proto.Topology // names and sorts at the first call, outside of the lock; then ready
 }
 
-// topology handles a topology request.
 func (s *Server) topology(key []byte) proto.Message {
 	s.state.Lock()
 	reply := s.state.table.keptTopology(s.clock(), key)

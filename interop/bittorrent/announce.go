@@ -35,7 +35,6 @@ type announcer interface {
 	Close() error
 }
 
-// newAnnouncer returns the announcer of a tracker, and the dialer that it uses.
 func (m *connManager) newAnnouncer(text string) (announcer, *trackerDialer, error) {
 	if err := proto.CheckAnnounce(text); err != nil {
 		return nil, nil, err

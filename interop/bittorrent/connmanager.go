@@ -110,7 +110,6 @@ func (s *Server) run(m *connManager) error {
 	return nil
 }
 
-// addLinked adds the addresses of a link.
 func (m *connManager) addLinked(addrs []netip.AddrPort) {
 	m.addrs.add(slices.DeleteFunc(slices.Clone(addrs), func(a netip.AddrPort) bool {
 		err := m.server.rule.check(a.Addr(), netip.Addr{})
@@ -121,7 +120,6 @@ func (m *connManager) addLinked(addrs []netip.AddrPort) {
 	}))
 }
 
-// dialLoop dials the known addresses.
 func (m *connManager) dialLoop() {
 	slots := make(chan struct{}, maxDials)
 	for {
@@ -260,14 +258,12 @@ func (m *connManager) problem() string {
 	return text
 }
 
-// idle reports whether no client is connected.
 func (m *connManager) idle() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.conns) == 0
 }
 
-// ban rejects connections of an address for banFor.
 func (m *connManager) ban(a netip.Addr) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

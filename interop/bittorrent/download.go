@@ -37,16 +37,13 @@ type block struct {
 
 func (b *block) chunks() int { return int(b.span.Length+chunk-1) / chunk }
 
-// chunkSpan is the span of chunk k.
 func (b *block) chunkSpan(k int) proto.Span {
 	begin := uint32(k * chunk)
 	return proto.Span{Piece: b.span.Piece, Begin: b.span.Begin + begin, Length: min(chunk, b.span.Length-begin)}
 }
 
-// inFlight reports whether chunk k is requested and has not arrived.
 func (b *block) inFlight(k int) bool { return b.requested&^b.received&(1<<k) != 0 }
 
-// add adds a request of the swarm.
 func (d *download) add(s proto.Span) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -138,7 +135,6 @@ func (d *download) replyTime() time.Duration {
 	return d.reply.estimate
 }
 
-// dropped is a block that was dropped before it was complete.
 type dropped struct {
 	span  proto.Span
 	buf   *payload.Buffer // nil if there is none, or the reader releases it
@@ -163,7 +159,6 @@ func (d *download) cancel(s proto.Span, send func(proto.Span)) []dropped {
 	return []dropped{d.drop(b)}
 }
 
-// reject drops the block of a chunk that the client rejected.
 func (d *download) reject(s proto.Span) []dropped {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,7 +172,6 @@ func (d *download) reject(s proto.Span) []dropped {
 	return []dropped{gone}
 }
 
-// dropAll drops every block.
 func (d *download) dropAll() (gone []dropped) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -11,7 +11,6 @@ import (
 // ownMetadataID is the number of metadata messages to the node.
 const ownMetadataID pp.ExtensionNumber = 1
 
-// extendedHandshake is the handshake of BEP 10.
 type extendedHandshake struct {
 	pp.ExtendedHandshakeMessage
 	// Mob is the libp2p id of a mob node.
@@ -33,7 +32,6 @@ func (h extendedHandshake) encode() []byte {
 	return append([]byte{pp.HandshakeExtendedID}, bencode.MustMarshal(h)...)
 }
 
-// decodeExtendedHandshake decodes an extended handshake without its message number.
 func decodeExtendedHandshake(b []byte) (h extendedHandshake, err error) {
 	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&h); err != nil {
 		return h, protocolError("extended handshake: %w", err)
@@ -41,7 +39,6 @@ func decodeExtendedHandshake(b []byte) (h extendedHandshake, err error) {
 	return h, nil
 }
 
-// onExtended handles an extended message.
 func (c *peerConn) onExtended(b []byte) error {
 	switch pp.ExtensionNumber(b[0]) {
 	case pp.HandshakeExtendedID:
@@ -68,12 +65,10 @@ func (c *peerConn) onExtendedHandshake(b []byte) error {
 	return c.join()
 }
 
-// encodeMetadata encodes a metadata message (BEP 9) with a piece.
 func encodeMetadata(id pp.ExtensionNumber, m pp.ExtendedMetadataRequestMsg, piece []byte) []byte {
 	return append(append([]byte{byte(id)}, bencode.MustMarshal(m)...), piece...)
 }
 
-// decodeMetadata decodes a metadata message without its number.
 func decodeMetadata(b []byte) (m pp.ExtendedMetadataRequestMsg, piece []byte, err error) {
 	r := bytes.NewReader(b)
 	if err := bencode.NewDecoder(r).Decode(&m); err != nil {
@@ -82,7 +77,6 @@ func decodeMetadata(b []byte) (m pp.ExtendedMetadataRequestMsg, piece []byte, er
 	return m, b[len(b)-r.Len():], nil
 }
 
-// metadataPieces returns the number of pieces of size bytes of metadata.
 func metadataPieces(size int) int { return (size + chunk - 1) / chunk }
 
 // onMetadata serves a request for a piece of the info dictionary. It ignores replies.

@@ -57,7 +57,6 @@ func (h *handshake) readPeerID(r io.Reader) error {
 	return err
 }
 
-// exchangeHandshakes exchanges handshakes over a connection that this side dialed.
 func exchangeHandshakes(conn io.ReadWriter, own handshake) (remote handshake, err error) {
 	if _, err := conn.Write(own.append(nil)); err != nil {
 		return remote, err
@@ -71,7 +70,6 @@ func exchangeHandshakes(conn io.ReadWriter, own handshake) (remote handshake, er
 	return remote, remote.readPeerID(conn)
 }
 
-// extensions are the extensions that the node supports.
 func extensions() pp.PeerExtensionBits {
 	return pp.NewPeerExtensionBytes(pp.ExtensionBitLtep, pp.ExtensionBitFast)
 }

@@ -39,7 +39,6 @@ func newHTTPTracker(u *url.URL, d *trackerDialer) *httpTracker {
 	}}
 }
 
-// checkRedirect fails if a tracker redirects to another host, or from HTTPS to HTTP.
 func checkRedirect(to *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	switch {

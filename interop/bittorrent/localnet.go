@@ -20,12 +20,10 @@ type localNets struct {
 // localNetsFor is the maximum age of the list.
 const localNetsFor = time.Minute
 
-// contains reports whether an address is in one of the networks.
 func (l *localNets) contains(a netip.Addr) bool {
 	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// private reports whether the machine has a private address.
 func (l *localNets) private() bool {
 	return slices.ContainsFunc(l.list(), func(p netip.Prefix) bool { return reach.Of(p.Addr()) == reach.ThisSite })
 }

@@ -14,7 +14,6 @@ import (
 // every block and expands bitfields to a byte a piece. Its encoder allocates nine times
 // for a request.
 
-// appendMessage encodes a message of 32-bit fields and a payload.
 func appendMessage(b []byte, t pp.MessageType, payload []byte, fields ...uint32) []byte {
 	b = binary.BigEndian.AppendUint32(b, uint32(1+4*len(fields)+len(payload)))
 	b = append(b, byte(t))
@@ -39,7 +38,6 @@ func readHeader(r *bufio.Reader) (t pp.MessageType, n int64, err error) {
 	return pp.MessageType(head[4]), n, err
 }
 
-// readExtended reads the payload of an extended message, which is not empty.
 func readExtended(r *bufio.Reader, n int64) ([]byte, error) {
 	if n == 0 || n > maxExtended {
 		return nil, protocolError("extended message of %d bytes", n)
@@ -74,5 +72,4 @@ func encodeBitfield(s *bitset.Set) []byte {
 	return b
 }
 
-// bitfieldHas reports whether an encoded bitfield has piece i.
 func bitfieldHas(b []byte, i int) bool { return b[i/8]&(0x80>>(i%8)) != 0 }

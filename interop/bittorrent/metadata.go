@@ -76,7 +76,6 @@ func (s *Server) newMetadataFetcher(ctx context.Context, hash proto.InfoHash) *m
 	return f
 }
 
-// handle downloads the info dictionary from one client.
 func (f *metadataFetcher) handle(p *remotePeer) error {
 	if !p.extensions.SupportsExtended() {
 		return errNoMetadata
@@ -189,7 +188,6 @@ func (c *metadataConn) receiveHandshake() error {
 	return nil
 }
 
-// download requests and receives all pieces.
 func (c *metadataConn) download() ([]byte, error) {
 	c.pieces = make([][]byte, metadataPieces(c.size))
 	start := time.Now()
@@ -219,7 +217,6 @@ func (c *metadataConn) download() ([]byte, error) {
 	return bytes.Join(c.pieces, nil), nil
 }
 
-// onMetadata stores a piece.
 func (c *metadataConn) onMetadata(b []byte) error {
 	m, piece, err := decodeMetadata(b)
 	switch {

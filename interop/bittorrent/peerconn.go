@@ -101,7 +101,6 @@ func (c *peerConn) run() error {
 	return err
 }
 
-// sendFirst sends the extended handshake and the pieces of the node.
 func (c *peerConn) sendFirst() {
 	if c.remote.extensions.SupportsExtended() {
 		h := c.swarm.server.extendedHandshake(c.remote.addr)
@@ -128,7 +127,6 @@ func (c *peerConn) sendFirst() {
 	c.out.send(pp.Unchoke, nil)
 }
 
-// read reads messages until the connection ends.
 func (c *peerConn) read() error {
 	r := bufio.NewReaderSize(c.remote, 64<<10)
 	if !c.remote.extensions.SupportsExtended() {
@@ -205,7 +203,6 @@ func (c *peerConn) Close(code proto.Code, why string) {
 	c.cancel(errors.New(why))
 }
 
-// discard releases the buffers of dropped spans.
 func (c *peerConn) discard(spans []dropped) {
 	for _, d := range spans {
 		if d.bytes > 0 {
@@ -217,7 +214,6 @@ func (c *peerConn) discard(spans []dropped) {
 	}
 }
 
-// sendHaves announces the pieces that are new to the client.
 func (c *peerConn) sendHaves(pieces []proto.Range) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,14 +39,12 @@ func (s *peerState) addRemote(i int) bool {
 	return true
 }
 
-// removeRemote removes a piece of the client.
 func (s *peerState) removeRemote(i int) {
 	if s.remote.Remove(i) && !s.local.Has(i) {
 		s.missing--
 	}
 }
 
-// available is the pieces that the client has and serves.
 func (s *peerState) available() []proto.Range {
 	if !s.unchoked {
 		return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// readMessage reads and handles one message.
 func (c *peerConn) readMessage(r *bufio.Reader) error {
 	t, n, err := readHeader(r)
 	if err != nil || n < 0 {
@@ -48,7 +47,6 @@ func (c *peerConn) readMessage(r *bufio.Reader) error {
 	})
 }
 
-// onFields handles a message of 32-bit fields.
 func (c *peerConn) onFields(t pp.MessageType, s proto.Span) error {
 	switch t {
 	case pp.Have:
@@ -70,7 +68,6 @@ func (c *peerConn) onFields(t pp.MessageType, s proto.Span) error {
 	return nil
 }
 
-// onRequest queues a request, or rejects it.
 func (c *peerConn) onRequest(s proto.Span) error {
 	switch {
 	case int64(s.Piece) >= int64(c.attachment.Pieces()) || s.Length == 0 || s.Length > maxRequest ||
@@ -111,7 +108,6 @@ func (c *peerConn) readBitfield(r *bufio.Reader, n int64) error {
 	return nil
 }
 
-// onPieces adds the pieces of a bitfield.
 func (c *peerConn) onPieces(has func(i int) bool) {
 	c.mu.Lock()
 	for i := range c.attachment.Pieces() {
@@ -167,7 +163,6 @@ func (c *peerConn) toSwarm(m proto.Message) {
 	}
 }
 
-// readPiece reads a chunk into its place in the block.
 func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
 	var head [pieceHeader - 5]byte
 	if n < int64(len(head)) || n > int64(len(head)+maxRequest) {
@@ -203,7 +198,6 @@ func (c *peerConn) readPiece(r *bufio.Reader, n int64) error {
 	return err
 }
 
-// skipChunk skips a chunk without an open request.
 func (c *peerConn) skipChunk(r *bufio.Reader, n int) error {
 	if err := c.download.skip(); err != nil {
 		return err

@@ -26,7 +26,6 @@ type sender struct {
 	buf []byte
 }
 
-// send queues a message.
 func (s *sender) send(t pp.MessageType, payload []byte, fields ...uint32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +60,6 @@ func (s *sender) take(spare []byte) []byte {
 	return b
 }
 
-// loop writes queued messages until ctx ends.
 func (s *sender) loop(ctx context.Context) error {
 	keepAlive := time.NewTimer(keepAliveInterval)
 	defer keepAlive.Stop()
@@ -85,7 +83,6 @@ func (s *sender) loop(ctx context.Context) error {
 	}
 }
 
-// write writes whole messages.
 func (s *sender) write(b []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()

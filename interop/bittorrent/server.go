@@ -121,7 +121,6 @@ func (s *Server) acceptLoop() {
 	}
 }
 
-// handle runs an accepted connection.
 func (s *Server) handle(conn net.Conn) {
 	defer conn.Close()
 	addr := remoteAddr(conn)
@@ -136,7 +135,6 @@ func (s *Server) handle(conn net.Conn) {
 
 var errUnknownTorrent = errors.New("unknown info-hash")
 
-// acceptHandshake exchanges handshakes over an accepted connection.
 func (s *Server) acceptHandshake(conn net.Conn) (*remotePeer, *connManager, error) {
 	_ = conn.SetDeadline(time.Now().Add(handshakeTimeout))
 	stop := context.AfterFunc(s.ctx, func() { _ = conn.Close() })
@@ -167,7 +165,6 @@ func (s *Server) acceptHandshake(conn net.Conn) (*remotePeer, *connManager, erro
 	return p, m, p.readPeerID(p)
 }
 
-// manager returns the connManager of a torrent, nil if there is none.
 func (s *Server) manager(hash proto.InfoHash) *connManager {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -39,14 +39,12 @@ func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent
 	return sw
 }
 
-// waitComplete closes done when the content is complete.
 func (s *swarm) waitComplete() {
 	if s.transfer.Wait(s.ctx) == nil {
 		close(s.done)
 	}
 }
 
-// progress returns the progress of the transfer.
 func (s *swarm) progress() progress {
 	st := s.transfer.Progress()
 	now := progress{

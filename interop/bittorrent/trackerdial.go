@@ -21,7 +21,6 @@ type trackerDialer struct {
 	at netip.Addr // of the tracker, invalid before the first connection
 }
 
-// dial connects by TCP.
 func (d *trackerDialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if d.custom != nil {
 		return d.custom(ctx, network, addr)

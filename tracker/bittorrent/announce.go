@@ -18,7 +18,6 @@ const (
 	maxNumWant     = 200
 )
 
-// announce is a client's request.
 type announce struct {
 	hash infohash.T
 	// addr is the listening address of the client, without zone, and unmapped if it is IPv4.
@@ -30,7 +29,6 @@ type announce struct {
 	numWant int64
 }
 
-// maxPeers bounds the peers in the reply.
 func (a *announce) maxPeers() int {
 	if a.numWant < 0 {
 		return defaultNumWant

@@ -123,7 +123,6 @@ func listen(addr string) (net.Listener, error) {
 	return net.Listen("tcp", addr)
 }
 
-// remoteIP returns the IP address of a remote ADDR:PORT.
 func remoteIP(remote string) (netip.Addr, error) {
 	from, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -180,7 +179,6 @@ func parseNumber(q url.Values, name string) (int64, error) {
 // maxScrape bounds the torrents of a scrape: as many as by UDP (BEP 15).
 const maxScrape = 74
 
-// parseScrape parses the query of a scrape.
 func parseScrape(query string) ([]infohash.T, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {

@@ -77,7 +77,6 @@ func newServer(torrents string, cfg tracker.Config, clock func() time.Time) (*Se
 	return s, s.Reload()
 }
 
-// serve starts to serve requests from l.
 func (s *Server) serve(l net.Listener) {
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
@@ -119,7 +118,6 @@ func (s *Server) allows(hash infohash.T) bool {
 	return ok
 }
 
-// readTorrents reads the list of [Server.Reload].
 func readTorrents(path string) (map[infohash.T]struct{}, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -41,7 +41,6 @@ func (d dict) get(key string, v any) error {
 	return nil
 }
 
-// text returns the string of a key, "" for a value of another type.
 func (d dict) text(key string) string { return textOf(d[key]) }
 
 func textOf(value bencode.Bytes) (text string) {

@@ -40,7 +40,6 @@ const (
 	dirMode  = 0o755
 )
 
-// manifest returns the manifest of an info dictionary.
 func (d dict) manifest() (*proto.Manifest, error) {
 	m := &proto.Manifest{}
 	var pieceLength int64
@@ -106,7 +105,6 @@ func newFile(attr string) proto.Entry {
 	return e
 }
 
-// fileEntry is the encoding of an element of the list of files.
 type fileEntry struct {
 	Attr     string   `bencode:"attr,omitempty,ignore_unmarshal_type_error"`
 	Length   *int64   `bencode:"length"`
@@ -114,7 +112,6 @@ type fileEntry struct {
 	PathUTF8 []string `bencode:"path.utf-8,omitempty"`
 }
 
-// entry returns the file or the padding.
 func (f *fileEntry) entry() (proto.Entry, error) {
 	elements := f.Path
 	if len(f.PathUTF8) > 0 {

@@ -70,7 +70,6 @@ func tiers(list bencode.Bytes) (all [][]string) {
 	return all
 }
 
-// urls returns the non-empty strings in a value.
 func urls(value bencode.Bytes) (all []string) {
 	var values []bencode.Bytes
 	if bencode.Unmarshal(value, &values) == nil {
