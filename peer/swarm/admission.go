@@ -45,7 +45,7 @@ func (s *Swarm) admit(c *session) bool {
 func (s *Swarm) makeRoom(c *session) bool {
 	full := s.admission.inbound.Used() == maxInbound
 	var oldest *session
-	for _, o := range s.connections.sessions { // only the loop writes
+	for _, o := range s.byID { // only the loop writes
 		useless := o.inbound() && o.blocks.Load() == 0 && time.Since(o.admitted) > probation
 		if useless && (full || o.host == c.host) && (oldest == nil || o.admitted.Before(oldest.admitted)) {
 			oldest = o

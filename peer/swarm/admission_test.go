@@ -54,7 +54,7 @@ func (doorStream) Reset() error { return nil }
 func newDoor() *door {
 	d := &door{Swarm: &Swarm{base: &base{cfg: Config{Link: &proto.Link{InfoHash: proto.InfoHash{1}}}}, self: "self"}, protected: map[libpeer.ID]bool{}}
 	d.loopState = loopState{addrs: newAddressBook(), admission: newAdmission(), strategy: doorStrategy{}}
-	d.connections.sessions = map[proto.PeerID]*session{}
+	d.byID = map[proto.PeerID]*session{}
 	d.cfg.Host = doorHost{conns: doorConns{door: d}}
 	return d
 }
@@ -72,7 +72,7 @@ func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
 	if !d.admit(c) {
 		return nil, false
 	}
-	d.connections.sessions[c.ID()] = c
+	d.byID[c.ID()] = c
 	d.protect(c)
 	return c, true
 }

@@ -177,8 +177,8 @@ func (s *Swarm) measured() (*proto.Measured, func()) {
 			rtt[cluster] = d
 		}
 	}
-	s.connections.RLock()
-	for _, c := range s.connections.sessions {
+	s.sessions.mu.RLock()
+	for _, c := range s.byID {
 		if n, ok := c.conn.(*nodePeer); ok && c.node.Cluster != s.cfg.Cluster {
 			cluster := s.sources.name(c.node.Cluster)
 			n.eachSocket(func(path transport.Path, added segments) {
@@ -187,7 +187,7 @@ func (s *Swarm) measured() (*proto.Measured, func()) {
 			})
 		}
 	}
-	s.connections.RUnlock()
+	s.sessions.mu.RUnlock()
 	if snap := s.status.Load(); snap != nil {
 		for i := range snap.strategy.Peers {
 			p := &snap.strategy.Peers[i]

@@ -7,7 +7,6 @@ import (
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/transport"
-	"github.com/mobgrid/mob/proto"
 )
 
 // A block takes five steps from the socket to the announcement:
@@ -140,22 +139,6 @@ func (c *session) count(n int) {
 
 // verifyInWorker runs worker i until the swarm ends.
 func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec) }
-
-// IsPeer implements [payload.Swarm].
-func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
-
-// IsMember implements [payload.Swarm]. For a node that no tracker has named, the trackers are asked
-// for members, at most once in announceRetry.
-func (s *Swarm) IsMember(id proto.PeerID) bool {
-	if _, ok := s.byTracker.Load(id); ok || id == s.self {
-		return true
-	}
-	now, last := time.Now().UnixNano(), s.askedAt.Load()
-	if now-last >= int64(announceRetry) && s.askedAt.CompareAndSwap(last, now) {
-		s.AnnounceSoon()
-	}
-	return false
-}
 
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {

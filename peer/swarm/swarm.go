@@ -41,11 +41,8 @@ type Swarm struct {
 	notAdmitted atomic.Pointer[transport.NotAdmittedError] // the last one
 	byTracker   sync.Map                                   // members that a tracker named, by proto.PeerID
 	askedAt     atomic.Int64                               // Unix time in nanoseconds of the last announce for an unknown node
-	connections struct {
-		sync.RWMutex // only the loop writes
-		sessions     map[proto.PeerID]*session
-	}
 
+	sessions
 	*checker
 	loopState
 }
@@ -101,7 +98,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 			dials:         make(chan struct{}, maxDials),
 		},
 	}
-	s.connections.sessions = map[proto.PeerID]*session{}
+	s.sessions.byID = map[proto.PeerID]*session{}
 	s.addrs.joined = func(id proto.PeerID) bool { return s.session(id) != nil }
 	s.addrs.dropped = func(id proto.PeerID) { s.byTracker.Delete(id) }
 	if err := s.prepare(); err != nil {
@@ -153,27 +150,6 @@ func (s *Swarm) Context() context.Context { return s.ctx }
 
 // Fail ends the swarm because of an error of this node, such as a full disk.
 func (s *Swarm) Fail(err error) { s.cancel(err) }
-
-func (s *Swarm) session(id proto.PeerID) *session {
-	s.connections.RLock()
-	defer s.connections.RUnlock()
-	return s.connections.sessions[id]
-}
-
-// nodePeer returns the connection to a node, nil if there is none.
-func (s *Swarm) nodePeer(id proto.PeerID) *nodePeer {
-	if c := s.session(id); c != nil {
-		n, _ := c.conn.(*nodePeer)
-		return n
-	}
-	return nil
-}
-
-func (s *Swarm) sessionCount() int {
-	s.connections.RLock()
-	defer s.connections.RUnlock()
-	return len(s.connections.sessions)
-}
 
 // AnnounceSoon announces to the trackers without waiting for the next interval.
 func (s *Swarm) AnnounceSoon() { s.progress.put() }
