@@ -8,6 +8,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -19,11 +20,8 @@ var errCodedPlan = errors.New("a transfer is planned or coded: leave one of the 
 // encodePlan returns the document of a plan that this node seeds with, nil if it has none.
 func (o *SeedOptions) encodePlan(n *Node) ([]byte, error) {
 	p := o.Plan
-	switch {
-	case p == nil:
+	if p == nil {
 		return nil, nil
-	case o.Coded != 0 || o.Strategy.Gossip():
-		return nil, errCodedPlan
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -71,4 +69,13 @@ func planStatus(n *Node, s *state) *PlanStatus {
 	st := &PlanStatus{ID: id.String(), Known: p != nil, Host: n.nameIn(p)}
 	st.In = p != nil && p.Index(st.Host) >= 0
 	return st
+}
+
+// nameIn returns the name of the node's host in a plan, which may be nil. A plan made from a topology that a swarm
+// measured names hosts by the peer ids of their nodes.
+func (n *Node) nameIn(p *plan.Plan) string {
+	if id := n.host.ID().String(); p != nil && p.Index(n.cfg.Host) < 0 && p.Index(id) >= 0 {
+		return id
+	}
+	return n.cfg.Host
 }

@@ -64,13 +64,25 @@ var (
 	errCodedTorrent = fmt.Errorf("%w: leave one of the two out", errBothWays)
 )
 
+func (o *SeedOptions) coded() bool { return o.Coded != 0 || o.Strategy.Gossip() }
+
+// validate fails for options that are mutually exclusive.
+func (o *SeedOptions) validate(torrents metadata.Torrents) error {
+	switch {
+	case o.coded() && o.Plan != nil:
+		return errCodedPlan
+	case o.Torrent && torrents == nil:
+		return metadata.ErrNoTorrents
+	case o.coded() && o.Torrent:
+		return errCodedTorrent
+	}
+	return nil
+}
+
 // generations returns the number of source blocks in a generation, 0 for plain pieces.
 func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
-	switch {
-	case o.Coded == 0 && !o.Strategy.Gossip():
+	if !o.coded() {
 		return 0, nil
-	case o.Torrent:
-		return 0, errCodedTorrent
 	}
 	return coded.ChooseK(m, cmp.Or(o.Coded, CodedAuto))
 }
@@ -97,6 +109,9 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 		return nil, err
 	}
 	if err := n.maySeed(true); err != nil {
+		return nil, err
+	}
+	if err := opt.validate(n.cfg.Torrents); err != nil {
 		return nil, err
 	}
 	planned, err := opt.encodePlan(n)
@@ -162,7 +177,7 @@ func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.
 	if o.User != nil {
 		so.FS = vfs.As(o.User, "", "")
 	}
-	if o.Coded != 0 || o.Strategy.Gossip() {
+	if o.coded() {
 		so.LeastPiece = proto.MinCodedBlock
 	}
 	if !o.Torrent {
@@ -172,12 +187,6 @@ func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.
 		}
 		m, err = store.Scan(ctx, root, so)
 		return m, nil, err
-	}
-	if n.cfg.Torrents == nil {
-		return nil, nil, metadata.ErrNoTorrents
-	}
-	if o.Coded != 0 || o.Strategy.Gossip() {
-		return nil, nil, errCodedTorrent
 	}
 	so.Accept = func(m *proto.Manifest) error {
 		_, err := n.cfg.Torrents.Build(m, make([]byte, m.Pieces()*sha1.Size))

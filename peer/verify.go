@@ -40,12 +40,6 @@ func (v *Verification) Intact() bool {
 	return v.Damaged.Count+v.Missing.Count+v.Unreadable.Count+len(v.Different) == 0
 }
 
-// differ sets the entries that differ.
-func (v *Verification) differ(all []store.Difference) {
-	v.Different = append([]store.Difference{}, all[:min(len(all), maxListed)]...)
-	v.MoreDifferent = len(all) - len(v.Different)
-}
-
 // verification collects what a check of all pieces finds. Its methods may be called from any
 // goroutine.
 type verification struct {
@@ -149,7 +143,9 @@ func (v *verification) result() *Verification {
 		})
 	}
 	rewritten := rewritten(v.m)
-	r.differ(slices.DeleteFunc(v.different, func(d store.Difference) bool { return rewritten(d) && !bad[d.Path] }))
+	all := slices.DeleteFunc(v.different, func(d store.Difference) bool { return rewritten(d) && !bad[d.Path] })
+	r.Different = append([]store.Difference{}, all[:min(len(all), maxListed)]...)
+	r.MoreDifferent = len(all) - len(r.Different)
 	return r
 }
 
