@@ -120,8 +120,8 @@ func (a *addition) resume() error {
 	return a.resumeGet(same, missing, intact)
 }
 
-// resumeGet is resume for a call of Get. The transfer is at the same place as the destination, its files are
-// missing, or it is intact.
+// resumeGet is resume for a call of Get. The destination may be at the same place as the transfer, the transfer's
+// files may be missing, and it may be intact, see intact.
 func (a *addition) resumeGet(same, missing, intact bool) error {
 	t, s := a.t, a.t.state()
 	switch {

@@ -44,8 +44,7 @@ func (v *Verification) Intact() bool {
 // goroutine.
 type verification struct {
 	m        *proto.Manifest
-	check    []bool // the pieces to hash
-	total    int64  // bytes
+	total    int64 // bytes
 	progress func(done, total int64)
 
 	mu                  sync.Mutex // guards what follows, and is held during calls of progress
@@ -63,7 +62,7 @@ func newVerification(
 	ctx context.Context, s *state, disk *store.Disk, check []bool, progress func(done, total int64),
 ) (*verification, error) {
 	m, r := s.desc.Manifest(), s.rec
-	v := &verification{m: m, check: check, total: bytesOf(m, check), progress: progress}
+	v := &verification{m: m, total: bytesOf(m, check), progress: progress}
 	for i, check := range check {
 		if !check && wasComplete(r) {
 			v.missing = append(v.missing, i)
@@ -120,28 +119,27 @@ func (v *verification) found(piece int, verdict store.Verdict, why error) {
 }
 
 func (v *verification) result() *Verification {
-	blamed := make(map[string]bool)
+	differing := make(map[string]bool)
 	for _, d := range v.different {
-		blamed[d.Path] = true
+		differing[d.Path] = true
 	}
 	r := &Verification{
 		Pieces:     v.m.Pieces(),
 		Checked:    v.checked,
-		Damaged:    newPieceList(v.m, v.damaged, blamed),
-		Missing:    newPieceList(v.m, v.missing, blamed),
-		Unreadable: newPieceList(v.m, v.unreadable, blamed),
+		Damaged:    newPieceList(v.m, v.damaged, differing),
+		Missing:    newPieceList(v.m, v.missing, differing),
+		Unreadable: newPieceList(v.m, v.unreadable, differing),
 	}
 	if v.why != nil && len(v.unreadable) > 0 {
 		r.Why = oneLine(v.why.Error())
 	}
 	bad := make(map[string]bool)
-	for _, pieces := range [][]int{v.damaged, v.missing, v.unreadable} {
-		eachPiece(v.m, pieces, func(files []string) {
-			for _, path := range files {
-				bad[path] = true
-			}
-		})
-	}
+	pieces := slices.Sorted(slices.Values(slices.Concat(v.damaged, v.missing, v.unreadable)))
+	eachPiece(v.m, pieces, func(files []string) {
+		for _, path := range files {
+			bad[path] = true
+		}
+	})
 	rewritten := rewritten(v.m)
 	all := slices.DeleteFunc(v.different, func(d store.Difference) bool { return rewritten(d) && !bad[d.Path] })
 	r.Different = append([]store.Difference{}, all[:min(len(all), maxListed)]...)
