@@ -34,7 +34,7 @@ func replace(t testing.TB, path string) {
 	}
 }
 
-// changes are what other programs may do to the file a/x, which is pieces 0 and 1.
+// changes lists changes by other programs to the file a/x, which is pieces 0 and 1.
 var changes = []struct {
 	name        string
 	part, whole string // states of the pieces after it, before and after Finish
@@ -233,7 +233,7 @@ func TestLinkAttack(t *testing.T) {
 	}
 }
 
-// TestChangedBeforeFinish has another program change a file after the content was published, and before the
+// TestChangedBeforeFinish changes a file after the content was published, and before the
 // disk is flushed: its time stays, it is hashed again, and it is not removed with the content.
 func TestChangedBeforeFinish(t *testing.T) {
 	for name, change := range map[string]func(p *place){

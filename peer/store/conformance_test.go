@@ -32,7 +32,7 @@ func conforms(t *testing.T, h harness) {
 		"tree":  storetest.Make(t, 2, conformTree()...),
 		"empty": storetest.Make(t, 3, storetest.File("", 0)),
 		"none":  storetest.Make(t, 4),
-		// Torrents have an order of their own, and padding.
+		// Torrents have a separate order, and padding.
 		"torrent":      storetest.MakeTorrent(t, 5, conformTorrent()...),
 		"torrent file": storetest.MakeTorrent(t, 6, storetest.Untimed(storetest.File("", 9*proto.MinPieceLength+1))...),
 	}
@@ -314,7 +314,7 @@ func conformAgain(t *testing.T, h harness, s store.Store, c storetest.Content, p
 	return s
 }
 
-// conformWantPieces checks that s has those pieces and no others.
+// conformWantPieces checks that s has exactly those pieces.
 func conformWantPieces(t *testing.T, s store.Store, c storetest.Content, pieces []int) {
 	t.Helper()
 	for i := range c.Manifest.Pieces() {

@@ -25,7 +25,7 @@ type faultFS struct {
 	mu    sync.Mutex
 	root  *faultNode
 	inode uint64 // the last one
-	clock int64  // goes on with each change
+	clock int64  // increases with each change
 	calls int
 	plan  *faultPlan
 	dead  bool // the power is off, or the process was killed
@@ -38,7 +38,7 @@ type faultPlan struct {
 	At int
 	// Times is the number of calls fail from then on.
 	Times int
-	// Err is what they return.
+	// Err is the error that they return.
 	Err error
 	// Done makes them fail after they were done, else they do nothing. A write does
 	// half of what it should.
@@ -83,7 +83,7 @@ func (f *faultFS) LostFlushes() int {
 	return f.lost
 }
 
-// errDead is what all calls return while the power is off.
+// errDead is the error of all calls while the power is off.
 const errDead = syscall.EIO
 
 // begin counts a call. If err is not nil the call returns that and does nothing, or half of
@@ -144,7 +144,7 @@ type faultNode struct {
 	stale   bool         // a flush has lost what is in data and not on the disk
 }
 
-// faultState is what is on the disk of a node.
+// faultState is the state of a node on the disk.
 type faultState struct {
 	mode           fs.FileMode
 	mtime, changed int64

@@ -20,7 +20,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// fault is one that strikes at one call, and what follows.
+// fault is a failure of one call, and its consequence.
 type fault struct {
 	name  string
 	plan  faultPlan
@@ -52,7 +52,7 @@ func everyFault() (all []fault) {
 	return all
 }
 
-// TestEveryFault has each fault strike at calls of a whole transfer, then resumes the transfer
+// TestEveryFault injects each fault at calls of a complete transfer, then resumes the transfer
 // without faults. Each run takes other calls, and many runs take all.
 func TestEveryFault(t *testing.T) {
 	for name, k := range map[string]kind{"new": {}, "links": {links: true}, "many": {more: 2 * 64}} {
@@ -124,7 +124,7 @@ func strike(t *testing.T, f fault, at int, k kind, random *rand.Rand) {
 	_ = p.end() // a store that was only read
 }
 
-// TestEveryFaultOfRemove has each fault strike at each call of a removal, then repeats it.
+// TestEveryFaultOfRemove injects each fault at each call of a removal, then repeats it.
 func TestEveryFaultOfRemove(t *testing.T) {
 	t.Parallel()
 	begin := func() *disk {
@@ -214,8 +214,8 @@ func TestNamesThatAreOneBefore(t *testing.T) {
 	}
 }
 
-// TestUnreadable has reads fail for a while: nothing is journaled, the other pieces are
-// checked, and all is there when the disk reads again.
+// TestUnreadable makes reads fail: nothing is journaled, the other pieces are
+// checked, and all pieces are verified once the disk reads again.
 func TestUnreadable(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.EACCES, syscall.EMFILE} {
 		p := faulty(t, kind{})
@@ -280,7 +280,7 @@ func TestAuditBesideWrites(t *testing.T) {
 	}
 }
 
-// TestHungDisk has a write hang: what is verified is known and read in the meantime.
+// TestHungDisk makes a write hang. While it hangs, verified pieces are known and read.
 func TestHungDisk(t *testing.T) {
 	p := faulty(t, kind{})
 	p.ok(p.start())
@@ -341,8 +341,8 @@ func TestReadsBesidePublish(t *testing.T) {
 	p.verify("read while it was published")
 }
 
-// TestNewDirectoryIsEmpty has a transfer to a new directory start, and ask for room, without
-// looking for the files that it will write there.
+// TestNewDirectoryIsEmpty starts a transfer to a new directory, and asks for room. The store does not
+// look for the files that it will write there.
 func TestNewDirectoryIsEmpty(t *testing.T) {
 	p := faulty(t, kind{more: 20})
 	p.fs.SetPlan(&faultPlan{Only: func(call, name string) bool {

@@ -28,7 +28,7 @@ type disk struct {
 
 const faultDir, faultRoot, faultOutside = "/state/t", "/home/content", "/home/mine"
 
-// kind is what a faulty disk begins with.
+// kind is the initial state of a faulty disk.
 type kind struct {
 	links bool // files of the content are other names of the user's file
 	more  int  // files besides; with many, the whole file system is flushed
@@ -62,7 +62,7 @@ func faulty(t *testing.T, k kind) *disk {
 	return p
 }
 
-// outside is what is in the user's file: the first piece of a/x, and no more of the content.
+// outside returns the bytes of the user's file: the first piece of a/x, and no more of the content.
 func (p *disk) outside() []byte {
 	b := make([]byte, 2*proto.MinPieceLength+9)
 	copy(b, p.Data[:proto.MinPieceLength])
@@ -169,7 +169,7 @@ func (p *disk) life(when string) (finished bool, err error) {
 	return finished, nil
 }
 
-// finishAgain checks that a store of which a flush has failed is not finished later.
+// finishAgain checks that a store with a failed flush is not finished later.
 func (p *disk) finishAgain(when string, finished bool) {
 	if p.open == nil || finished || p.fs.LostFlushes() == 0 {
 		return
@@ -213,7 +213,7 @@ func (p *disk) readFile(name string) []byte {
 	return b
 }
 
-// verify checks that the content is there and nothing else.
+// verify checks that the destination has exactly the content.
 func (p *disk) verify(when string) {
 	p.t.Helper()
 	rest := p.Data

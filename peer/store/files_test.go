@@ -41,7 +41,7 @@ func (s *fakeStore) acquire(c *Files, number int) *handle {
 	return h
 }
 
-// testHangingStore has one store hang in the way that hang makes it, on a cache with
+// testHangingStore makes one store hang by hang, on a cache with
 // room for one file, and another store use its files in the meantime. Should that block, all
 // goroutines do, and synctest reports it.
 func testHangingStore(t *testing.T, hang func(c *Files, hanging *fakeStore)) {

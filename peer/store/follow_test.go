@@ -20,7 +20,7 @@ type linked struct {
 }
 
 // newLinked makes files with the text of their names, and links, which are "NAME -> TARGET". In both
-// @ stands for the directory above the root.
+// @ is the directory above the root.
 func newLinked(t *testing.T, names ...string) *linked {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -146,7 +146,7 @@ func TestFollowErrors(t *testing.T) {
 	}
 }
 
-// TestFollowedLinkChanges has a link of a seed lead to another file. That is not read, though it has
+// TestFollowedLinkChanges makes a link of a seed lead to another file. That is not read, though it has
 // the same bytes, before it is hashed.
 func TestFollowedLinkChanges(t *testing.T) {
 	l := newLinked(t, "@/o/f", "l -> ../o/f", "x")

@@ -62,7 +62,6 @@ func TestDiskFull(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
-// TestDiskFullOfJournal has no space for the journal.
 func TestDiskFullOfJournal(t *testing.T) {
 	mount := t.TempDir()
 	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, "size=4096"); err != nil {

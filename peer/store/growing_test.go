@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-// TestGrowing checks that pieces are verified once they have come into being.
+// TestGrowing checks that pieces are verified once they were added.
 func TestGrowing(t *testing.T) {
 	t.Parallel()
 	const length = 64 << 10
@@ -21,7 +21,7 @@ func TestGrowing(t *testing.T) {
 		return h
 	}
 	if v.Verify(0, sum(piece)) {
-		t.Error("a piece that has not come into being is good")
+		t.Error("a piece that was not added is good")
 	}
 	if n := v.PieceSize(1); n != length {
 		t.Errorf("it may have %d bytes", n)

@@ -50,7 +50,7 @@ func (p *place) writeSparse(path string, data []byte, mtime int64) {
 	p.ok(os.Chtimes(path, time.Time{}, timeOf(mtime)))
 }
 
-// TestScanHoles has holes that end with pieces, within pieces, and with files, and a
+// TestScanHoles scans holes that end with pieces, within pieces, and with files, and a
 // piece with holes and data of several files.
 func TestScanHoles(t *testing.T) {
 	const half = piece / 2
@@ -152,7 +152,7 @@ func TestScanChangedHoles(t *testing.T) {
 	}
 }
 
-// TestCreateHoles has pieces of zeros, some across files, and checks that they survive
+// TestCreateHoles checks that pieces of zeros, some across files, survive
 // restarts and crashes like pieces that were received.
 func TestCreateHoles(t *testing.T) {
 	huge(t) // skips where there are no holes

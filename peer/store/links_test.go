@@ -67,7 +67,7 @@ func TestHardLinks(t *testing.T) {
 	}
 }
 
-// TestHardLinkOfGoodFile has nothing to write but the mode and the time, which the other
+// TestHardLinkOfGoodFile writes only the mode and the time, which the other
 // name keeps too.
 func TestHardLinkOfGoodFile(t *testing.T) {
 	p := twins(t)
@@ -101,7 +101,7 @@ func TestHardLinkMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCopyLeftByCrash has what a crash left of the copy of a file with other names.
+// TestCopyLeftByCrash removes the copy of a file with other names that a crash left.
 func TestCopyLeftByCrash(t *testing.T) {
 	p := twins(t)
 	p.ok(os.MkdirAll(p.path("h"), 0o755))

@@ -29,8 +29,8 @@ func special(t *testing.T) *place {
 	return newPlace(t, c)
 }
 
-// TestSpecialBits fetches files and directories with setuid, setgid and sticky bits. Folders keep setgid
-// and sticky; files keep what they have only if asked, and a scan finds what was kept.
+// TestSpecialBits fetches files and directories with setuid, setgid and sticky bits. Directories keep setgid
+// and sticky; files keep what they have only if asked, and a scan finds the kept bits.
 func TestSpecialBits(t *testing.T) {
 	const setuid, setgid, sticky = fs.ModeSetuid, fs.ModeSetgid, fs.ModeSticky
 	for name, test := range map[string]struct {

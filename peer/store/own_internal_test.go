@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestClaimOfSameTick has a file with another inode number and the time of the store's file. It is the store's if it has the
+// TestClaimOfSameTick claims a file with another inode number and the time of the store's file. It is the store's if it has the
 // right size: a user may have made another in the same tick of the clock.
 func TestClaimOfSameTick(t *testing.T) {
 	m := &proto.Manifest{

@@ -71,7 +71,7 @@ func TestModesWithoutRights(t *testing.T) {
 				t.Errorf("left %v: %v", left, err)
 			}
 			if _, err := p.fs.Lstat(faultRoot); err == nil {
-				t.Error("the folder was not removed")
+				t.Error("the directory was not removed")
 			}
 		})
 	}
@@ -92,7 +92,7 @@ func (p *disk) wantModes() {
 	}
 }
 
-// TestModesOfSeed has a seed whose modes are the user's: it fails, and they stay.
+// TestModesOfSeed seeds a file without permissions: the seed fails, and the mode stays.
 func TestModesOfSeed(t *testing.T) {
 	p := faulty(t, kind{})
 	p.ok(p.fs.MkdirAll("/home/seed", 0o755))

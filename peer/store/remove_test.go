@@ -139,8 +139,7 @@ func TestRemoveUntouched(t *testing.T) {
 	}
 }
 
-// TestRemoveUnbegun has no journal.
-func TestRemoveUnbegun(t *testing.T) {
+func TestRemoveWithoutJournal(t *testing.T) {
 	p := removable(t)
 	p.Write(t, p.root)
 	p.remove(".: not created by this transfer")

@@ -17,7 +17,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// scanEqual scans root, and compares the manifest with that of the content.
+// scanEqual scans root, and compares the manifest with the manifest of the content.
 func (p *place) scanEqual(opt store.ScanOptions) {
 	p.t.Helper()
 	m, err := store.Scan(p.t.Context(), p.root, opt)

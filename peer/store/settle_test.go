@@ -22,7 +22,7 @@ func smallFiles(t *testing.T) storetest.Content {
 		storetest.File("b", 2*piece), storetest.File("c", 100))
 }
 
-// TestSettle has small files get modes and times with their last pieces, on Linux, and others
+// TestSettle checks that small files get modes and times with their last pieces, on Linux, and larger files
 // with Publish.
 func TestSettle(t *testing.T) {
 	p := newPlace(t, smallFiles(t))
@@ -40,7 +40,7 @@ func TestSettle(t *testing.T) {
 	p.finish(d)
 }
 
-// finish publishes and closes a store that has all four pieces, and wants it to know them when it is opened again.
+// finish publishes and closes a store that has all four pieces, and checks that it knows them when it is opened again.
 func (p *place) finish(d *store.Disk) {
 	p.t.Helper()
 	p.ok(d.Publish())
@@ -50,7 +50,7 @@ func (p *place) finish(d *store.Disk) {
 	p.want(p.open(), "vvvv")
 }
 
-// TestSettledFilesStayClosed has Publish open no file that has its mode and time.
+// TestSettledFilesStayClosed checks that Publish opens no file that has its mode and time.
 func TestSettledFilesStayClosed(t *testing.T) {
 	p := faulty(t, kind{more: 50})
 	d, err := store.Create(faultDir, faultRoot, p.Manifest, store.NewFilesOn(p.fs, 99))
@@ -72,7 +72,7 @@ func TestSettledFilesStayClosed(t *testing.T) {
 	p.verify("after it was published")
 }
 
-// TestChangedAfterSettle has other programs change a file between its last piece and Publish.
+// TestChangedAfterSettle changes a file between its last piece and Publish.
 func TestChangedAfterSettle(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -120,7 +120,7 @@ func TestChangedAfterSettle(t *testing.T) {
 	}
 }
 
-// TestForgottenAfterSettle has a piece of settled files be forgotten, and come again.
+// TestForgottenAfterSettle forgets a piece of settled files, and stores it again.
 func TestForgottenAfterSettle(t *testing.T) {
 	c := smallFiles(t)
 	for i := range c.Manifest.Entries {
@@ -138,7 +138,7 @@ func TestForgottenAfterSettle(t *testing.T) {
 	p.finish(d)
 }
 
-// TestOthersFilesAreNotSettled has a file that was there before keep its time until Publish.
+// TestOthersFilesAreNotSettled checks that a file that is older than the transfer keeps its time until Publish.
 func TestOthersFilesAreNotSettled(t *testing.T) {
 	p := newPlace(t, smallFiles(t))
 	p.ok(os.Mkdir(p.root, 0o755))
