@@ -28,7 +28,7 @@ const (
 // the cause of ctx.
 func Audit(ctx context.Context, s Store, v *Verifier, pieces iter.Seq[int], found func(piece int, is Verdict, why error) error) error {
 	all := slices.Collect(pieces)
-	return InParallel(ctx, len(all), 0, func(i int) error {
+	return inParallel(ctx, len(all), func(i int) error {
 		good, err := v.Check(s, all[i])
 		is := Damaged
 		switch {
@@ -77,18 +77,14 @@ func Record(s Store, piece int, is Verdict, why error) (current bool, err error)
 	return true, s.Forget(piece)
 }
 
-// InParallel calls do with 0 to n-1, in order, from workers goroutines, or one per CPU
-// if workers is not positive. It stops when a call fails or ctx ends, and
+// inParallel calls do with 0 to n-1, in order, from one goroutine per CPU. It stops when a call fails or ctx ends, and
 // returns the first error.
-func InParallel(ctx context.Context, n, workers int, do func(int) error) error {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
+func inParallel(ctx context.Context, n int, do func(int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(workers, n) {
+	for range min(runtime.GOMAXPROCS(0), n) {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1

@@ -67,7 +67,8 @@ func TestScanHoles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p.t = t
 			for _, length := range []uint32{piece, 2 * piece} {
-				p.scanEqual(store.ScanOptions{PieceLength: length, Workers: 3})
+				setCPUs(t, 3)
+				p.scanEqual(store.ScanOptions{PieceLength: length})
 			}
 			var last int64
 			p.scanEqual(store.ScanOptions{PieceLength: piece, Progress: func(done, _ int64) { last = done }})
@@ -127,7 +128,8 @@ func TestScanChangedHoles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := sparse(t, [][2]int64{{0, 8 * piece}}, storetest.File("", 8*piece))
-			opt := store.ScanOptions{Workers: 1, PieceLength: piece}
+			setCPUs(t, 1)
+			opt := store.ScanOptions{PieceLength: piece}
 			opt.Progress = func(done, _ int64) {
 				if done == 2*piece {
 					p.ok(do(p.root))
@@ -141,7 +143,8 @@ func TestScanChangedHoles(t *testing.T) {
 		})
 	}
 	p := sparse(t, [][2]int64{{0, 8 * piece}}, storetest.File("", 8*piece))
-	opt := store.ScanOptions{Workers: 1, PieceLength: piece}
+	setCPUs(t, 1)
+	opt := store.ScanOptions{PieceLength: piece}
 	opt.Progress = func(done, _ int64) {
 		if done == 2*piece {
 			p.ok(os.Truncate(p.root, 4*piece))

@@ -41,7 +41,7 @@ func TestScanChangedEntries(t *testing.T) {
 				storetest.File("b", piece), storetest.File("empty", 0), storetest.Link("link", "a"), storetest.Dir("none")))
 			p.Write(t, p.root)
 			_, err := store.Scan(t.Context(), p.root, store.ScanOptions{
-				Workers: 1, PieceLength: piece,
+				PieceLength: piece,
 				Progress: func(done, total int64) {
 					if done == total {
 						p.ok(test.do(p.path(test.path)))
@@ -110,7 +110,8 @@ func TestScanUnreadable(t *testing.T) {
 func TestScanFileRemoved(t *testing.T) {
 	p := newPlace(t, tree(t))
 	p.Write(t, p.root)
-	opt := store.ScanOptions{Workers: 1, PieceLength: piece, Progress: func(int64, int64) {
+	setCPUs(t, 1)
+	opt := store.ScanOptions{PieceLength: piece, Progress: func(int64, int64) {
 		_ = os.Remove(p.path("c"))
 	}}
 	_, err := store.Scan(t.Context(), p.root, opt)

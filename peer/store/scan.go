@@ -20,9 +20,6 @@ type ScanOptions struct {
 	PieceLength uint32
 	// LeastPiece is the least length in bytes that is chosen where PieceLength is 0.
 	LeastPiece uint32
-	// Workers is the number of pieces hashed at a time, each with a buffer of 1 MiB;
-	// the default is one per CPU.
-	Workers int
 	// FS is the file system of the files; the default is the system's.
 	FS vfs.FS
 	// FollowLinks takes files and directories outside root that symbolic links lead to, once
@@ -45,7 +42,7 @@ type ScanOptions struct {
 
 // Scan returns the manifest of the file or directory at root, which may be a symbolic
 // link to it. It reads every byte once, except for pieces that lie in holes of sparse
-// files. The manifest does not depend on the number of workers.
+// files. One goroutine per CPU hashes pieces, with a buffer of 1 MiB.
 //
 // Scan fails with [*ChangedError] if anything changes while it hashes: at the end it lists the tree again.
 // It fails with [*ClosedError] if anything may not be read, and on what a manifest cannot hold: links
@@ -105,10 +102,6 @@ func scan(ctx context.Context, root string, opt ScanOptions, both bool) (m *prot
 
 // hashAll hashes the files at path into m, and into sha1s unless that is nil.
 func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOptions, sha1s []byte) error {
-	workers := opt.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
 	if opt.FollowLinks {
 		opt.FS = vfs.Follow(opt.FS)
 	}
@@ -117,7 +110,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 		return err
 	}
 	defer at.close()
-	d := newDisk(m, NewFilesOn(opt.FS, 2*workers))
+	d := newDisk(m, NewFilesOn(opt.FS, 2*runtime.GOMAXPROCS(0)))
 	t := d.tree
 	if err := t.open(at); err != nil {
 		return err
@@ -134,7 +127,7 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	}
 	var mu sync.Mutex // held during calls of Progress
 	var done int64
-	return InParallel(ctx, m.Pieces(), workers, func(piece int) error {
+	return inParallel(ctx, m.Pieces(), func(piece int) error {
 		sum, err := hashPiece(d, newHash(), m, piece, m.PieceSize(piece))
 		if err != nil {
 			return err
