@@ -207,14 +207,10 @@ func (r *Receiver) leave(e *epoch) {
 
 // free frees a part. The caller holds the lock.
 func (r *Receiver) free(p *part) {
-	switch {
-	case p.freed:
-	case p.epoch != nil:
+	if p.epoch != nil {
 		p.epoch.drop(int(p.number % r.epoch))
-	case p.rest != nil && p.complete:
-		p.piece.free()
+		p.epoch = nil
 	}
-	p.freed = true
 }
 
 // await waits until the state changes, or the receiver or ctx ends. The caller holds the lock, which is released during that.
@@ -254,7 +250,10 @@ func (r *Receiver) Run(ctx context.Context, w io.Writer) (int64, error) {
 		}
 		p.busy = true
 		r.mu.Unlock()
-		b, err := p.bytes(buf)
+		b, err := p.rest, error(nil)
+		if b == nil {
+			b, err = p.bytes(buf)
+		}
 		n, failed := 0, error(nil) // of w
 		if err == nil {
 			n, failed = w.Write(b)
