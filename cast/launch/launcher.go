@@ -81,8 +81,8 @@ func (c *Launcher) Start(ctx context.Context, host, cluster string, note func(ph
 	defer l.leave()
 	pause := c.times.pause
 	for attempt := 1; ; attempt++ {
-		p, err := l.try(ctx)
-		if err == nil || attempt == c.times.attempts || !l.again {
+		p, again, err := l.try(ctx)
+		if err == nil || attempt == c.times.attempts || !again {
 			return p, err
 		}
 		c.cfg.Log.Debug("logging in again", "host", host, "error", err)
@@ -130,9 +130,8 @@ type login struct {
 	host, cluster string
 	note          func(phase string)
 
-	entered bool // it has a token of the window
+	entered bool // it has a token of the window, until the first message
 	shell   bool // only the remote shell can deliver the archive
-	again   bool // another login may succeed
 }
 
 // enter waits for a token of the window.
@@ -166,22 +165,21 @@ type message struct {
 	Hello  *Hello `json:"hello"`
 }
 
-// try logs in once.
-func (l *login) try(ctx context.Context) (*Process, error) {
-	l.again = false
+// try logs in once. It reports whether another login may succeed.
+func (l *login) try(ctx context.Context) (_ *Process, again bool, err error) {
 	if err := l.enter(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	l.note("login")
 	p, err := start(l.cfg.Shell, l.host, script(l.cfg.Programs, l.cfg.Keep))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
 	t := &talk{login: l, process: p}
 	t.send("%s", rand.Text()) // suffix of the name of the directory
 	if err = t.run(); err == nil {
-		return p, nil
+		return p, false, nil
 	}
 	p.Kill()
 	_, line := p.Wait()
@@ -191,10 +189,10 @@ func (l *login) try(ctx context.Context) (*Process, error) {
 	case errors.Is(err, io.EOF):
 		err = errors.New(line)
 	}
-	l.again = !t.spoken && isBusy(p.stderr.reason())
+	again = l.entered && isBusy(p.stderr.reason())
 	if t.claim != nil && t.claim.from != nil { // the download timed out, or the host exited during it
-		l.again, l.shell = !l.shell, true
+		again, l.shell = !l.shell, true
 	}
 	t.end(false)
-	return nil, err
+	return nil, again, err
 }

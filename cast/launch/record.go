@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 )
 
 const (
@@ -21,9 +22,7 @@ func WriteRecord(w io.Writer, v any) error {
 	if err != nil {
 		return err
 	}
-	record := make([]byte, 0, len(text)+2)
-	record = append(append(append(record, separator), text...), '\n')
-	_, err = w.Write(record)
+	_, err = w.Write(slices.Concat([]byte{separator}, text, []byte{'\n'}))
 	return err
 }
 

@@ -23,7 +23,6 @@ type talk struct {
 	*login
 	process *Process
 	timeout *time.Timer // of the next message; nil before the first is awaited
-	spoken  bool        // a message was received
 
 	archive   *archive // nil unless the host needs it
 	depot     *depot
@@ -76,7 +75,6 @@ func (t *talk) next() (*message, error) {
 		}
 		m := new(message)
 		if json.Unmarshal(record, m) == nil {
-			t.spoken = true
 			t.leave()
 			return m, nil
 		}
