@@ -41,7 +41,7 @@ func TestSeedOfOtherBytes(t *testing.T) {
 	}
 	d.awaitLog(ctx, t, "too many bad pieces")
 	if st := d.status(t); st.Have == resumeSize {
-		t.Fatal("whole by a bad seed")
+		t.Fatal("complete by a bad seed")
 	}
 	to.seed(t, c, f.Grid.Node("A", 1))
 	if err := <-got; err != nil {

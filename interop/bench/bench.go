@@ -25,11 +25,11 @@ type Bench struct {
 // Progress is the progress of a run.
 type Progress struct {
 	System string
-	// Stage is such as "fetching", Took the time since it began.
+	// Stage is such as "fetching", Took the time since its start.
 	Stage string
 	Took  time.Duration
-	// Whole of Receivers are complete. Both are zero in other stages than the fetching.
-	Whole, Receivers int
+	// Complete of Receivers have their copies. Both are zero in other stages than the fetching.
+	Complete, Receivers int
 }
 
 // String describes the progress without the system's name.
@@ -37,7 +37,7 @@ func (p Progress) String() string {
 	if p.Receivers == 0 {
 		return p.Stage
 	}
-	return fmt.Sprintf("%s for %.1f s, %d of %d nodes whole", p.Stage, p.Took.Seconds(), p.Whole, p.Receivers)
+	return fmt.Sprintf("%s for %.1f s, %d of %d nodes complete", p.Stage, p.Took.Seconds(), p.Complete, p.Receivers)
 }
 
 // NewBench validates the case and makes the content, in a new directory below dir that Close

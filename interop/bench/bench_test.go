@@ -41,7 +41,7 @@ type delivery struct {
 
 func (d *delivery) Copy(n *netns.Node) string { return filepath.Join(d.site.Dir, n.Name()) }
 
-func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+func (d *delivery) Fetch(ctx context.Context, complete func(n *netns.Node)) error {
 	if d.begins != nil {
 		d.begins()
 	}
@@ -68,7 +68,7 @@ func (d *delivery) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 		if err := os.WriteFile(d.Copy(n), content, 0o600); err != nil {
 			return err
 		}
-		whole(n)
+		complete(n)
 	}
 	if d.endless != "" {
 		<-ctx.Done()
@@ -158,7 +158,7 @@ func TestRunFindsDamage(t *testing.T) {
 
 func TestRunMissesNodes(t *testing.T) {
 	r := runCourier(t.Context(), t, nil, courier{never: "B0"})
-	if r.Error != "1 of 3 receivers are not whole" || r.Copied != 2 {
+	if r.Error != "1 of 3 receivers are not complete" || r.Copied != 2 {
 		t.Errorf("%+v", r)
 	}
 	slow := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }

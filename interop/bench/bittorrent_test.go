@@ -79,7 +79,7 @@ func prepareSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *b
 }
 
 // runSwarm runs a transfer that must succeed. A copy must be intact at the moment when it
-// is reported as whole, not only in the end.
+// is reported as complete, not only in the end.
 func runSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *btSwarm {
 	t.Helper()
 	tr := prepareSwarm(ctx, t, b, site)
@@ -93,7 +93,7 @@ func runSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *btSwa
 	err = tr.Fetch(ctx, func(n *netns.Node) {
 		got, err := os.ReadFile(tr.Copy(n))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s: not intact when whole: %d bytes, %v", n.Name(), len(got), err)
+			t.Errorf("%s: not intact when complete: %d bytes, %v", n.Name(), len(got), err)
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -105,7 +105,7 @@ func runSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *btSwa
 	t.Logf("%.2fs", time.Since(start).Seconds())
 	for _, n := range site.Receivers {
 		if calls[n] != 1 {
-			t.Errorf("%s: whole %d times", n.Name(), calls[n])
+			t.Errorf("%s: complete %d times", n.Name(), calls[n])
 		}
 	}
 	return tr
@@ -140,17 +140,17 @@ func TestClientsSurviveDeathOfOne(t *testing.T) {
 		})
 		defer kill.Stop()
 		var mu sync.Mutex
-		whole := map[*netns.Node]bool{}
+		done := map[*netns.Node]bool{}
 		err := tr.Fetch(ctx, func(n *netns.Node) {
 			mu.Lock()
 			defer mu.Unlock()
-			whole[n] = true
+			done[n] = true
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(whole) != 2 || whole[victim] {
-			t.Errorf("%d whole, want the two that live", len(whole))
+		if len(done) != 2 || done[victim] {
+			t.Errorf("%d complete, want the two that live", len(done))
 		}
 	})
 }

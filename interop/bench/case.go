@@ -65,7 +65,7 @@ func (c *Case) Validate() error {
 	case len(c.Clusters) == 0 || c.Clusters[0].Nodes < 1 || len(c.Receivers()) == 0:
 		return fmt.Errorf("a source in the first cluster and at least one other node are needed")
 	case c.Size < 1:
-		return fmt.Errorf("a content of %d bytes cannot be sent", c.Size)
+		return fmt.Errorf("%d bytes cannot be sent", c.Size)
 	}
 	for _, cl := range c.Clusters {
 		for n := range cl.SlowNIC {

@@ -35,7 +35,7 @@ func ParseClusters(s string) ([]netns.Cluster, error) {
 		return true
 	})
 	if !ok {
-		return nil, fmt.Errorf("%q are no clusters such as 4x16 (four of 16 nodes), 4,12,16 or 2x(4x5) (two of four racks of 5)", s)
+		return nil, fmt.Errorf("invalid clusters %q: must be such as 4x16 (four of 16 nodes), 4,12,16 or 2x(4x5) (two of four racks of 5)", s)
 	}
 	return all, nil
 }

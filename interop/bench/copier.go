@@ -11,8 +11,7 @@ import (
 	"github.com/mobgrid/mob/interop/sshd"
 )
 
-// Copier is a program, or a line for the shell, with which people copy a file to a list of
-// hosts.
+// Copier is a program, or a line for the shell, that copies a file to a list of hosts.
 type Copier struct {
 	name string
 	// needs are the commands without which it does not run; pkg is their package, empty if

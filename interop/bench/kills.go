@@ -34,7 +34,7 @@ func ParseKills(s string) (Kills, error) {
 	}
 	ok = ok && errors.Join(errs[:]...) == nil && k.Percent > 0 && k.Percent <= 100
 	if !ok || k.After < 0 || inTurn && k.Every <= 0 {
-		return Kills{}, fmt.Errorf("%q is not such as 10%%@5s (a tenth of the nodes after 5 s) or 10%%@5s+2s (one every 2 s)", s)
+		return Kills{}, fmt.Errorf("invalid kills %q: must be such as 10%%@5s (a tenth of the nodes after 5 s) or 10%%@5s+2s (one every 2 s)", s)
 	}
 	return k, nil
 }

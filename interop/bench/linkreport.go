@@ -94,7 +94,7 @@ func (c *Case) linkReports(samples []sample, links []watchedLink, end time.Durat
 		if capacity[i] > 0 {
 			r.Share = float64(r.Bytes) / capacity[i]
 		}
-		// A queue may deliver in one interval what came in the one before, so a short
+		// A queue may deliver frames of the interval before, so a short
 		// phase may seem to be idle for less than no time.
 		r.Idle = Phases{max(r.Idle.Start, 0), max(r.Idle.Middle, 0), max(r.Idle.End, 0)}
 	}

@@ -15,7 +15,7 @@ func (r *Report) WriteLinks(out io.Writer) error {
 		if run := r.Results[i].Median(); len(run.Links) > 0 {
 			watched := "the links into other clusters"
 			if len(r.Clusters) == 1 {
-				watched = "what the nodes send into their cluster"
+				watched = "the bytes that nodes send into their cluster"
 			}
 			fmt.Fprintf(out, "\n%s: %s\n", r.Results[i].System, watched)
 			errs = append(errs, run.writeLinks(out, run.Links))
@@ -31,7 +31,7 @@ func (r *Report) WriteLinks(out io.Writer) error {
 	}
 	if measured {
 		fmt.Fprint(out, "Start: until nine tenths of what TCP can carry were first reached. "+
-			"End: after the first cluster was whole, or the first receiver in a single one.\n")
+			"End: after the first cluster was complete, or the first receiver in a single one.\n")
 	}
 	return errors.Join(errs...)
 }

@@ -24,9 +24,9 @@ type measurement struct {
 	samples []sample
 
 	// mu guards what follows.
-	mu     sync.Mutex
-	whole  map[Receiver]time.Duration
-	killed map[Receiver]bool
+	mu        sync.Mutex
+	completed map[Receiver]time.Duration
+	killed    map[Receiver]bool
 }
 
 // show reports the progress.
@@ -37,7 +37,7 @@ func (m *measurement) show(stage string, took time.Duration) {
 	p := Progress{System: m.system.Name(), Stage: stage, Took: took}
 	if stage == fetching {
 		m.mu.Lock()
-		p.Whole, p.Receivers = len(m.whole), len(m.bench.Receivers())
+		p.Complete, p.Receivers = len(m.completed), len(m.bench.Receivers())
 		m.mu.Unlock()
 	}
 	m.bench.Show(p)
@@ -49,7 +49,7 @@ const fetching = "fetching"
 // measure runs a prepared transfer and fills in the result. It reads counters as soon as the
 // last receiver is complete.
 func (m *measurement) measure(ctx context.Context, tr Transfer) error {
-	m.whole, m.killed = map[Receiver]time.Duration{}, map[Receiver]bool{}
+	m.completed, m.killed = map[Receiver]time.Duration{}, map[Receiver]bool{}
 	limit := m.bench.Limit()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done in %v", limit.Round(time.Second)))
 	defer cancel()
@@ -101,7 +101,7 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 	fetchCtx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	err := tr.Fetch(fetchCtx, func(n *netns.Node) {
-		if m.addWhole(n, time.Since(start)) {
+		if m.addComplete(n, time.Since(start)) {
 			end(errSlowOnly)
 		}
 	})
@@ -116,17 +116,17 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 // errSlowOnly ends the fetching when only slow nodes are left.
 var errSlowOnly = errors.New("only slow nodes are left")
 
-// addWhole records a complete receiver. It reports whether only slow nodes are left.
-func (m *measurement) addWhole(n *netns.Node, after time.Duration) bool {
+// addComplete records a complete receiver. It reports whether only slow nodes are left.
+func (m *measurement) addComplete(n *netns.Node, after time.Duration) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := Receiver{n.Cluster, n.Index}
-	if _, again := m.whole[r]; !again {
-		m.whole[r] = after
+	if _, again := m.completed[r]; !again {
+		m.completed[r] = after
 	}
 	slow := false
 	for _, r := range m.bench.Receivers() {
-		if _, whole := m.whole[r]; whole || m.killed[r] {
+		if _, complete := m.completed[r]; complete || m.killed[r] {
 			continue
 		}
 		if !m.bench.Slow(r) {
@@ -193,7 +193,7 @@ func (m *measurement) carried() (map[link]netns.Count, error) {
 	return counts, errors.Join(err, uplinkErr)
 }
 
-// entered counts what each cluster has received from other nodes, and each rack over its uplink.
+// entered counts the bytes that each cluster has received from other nodes, and each rack over its uplink.
 func (m *measurement) entered() (map[string]netns.Count, error) {
 	all := map[string]netns.Count{}
 	for _, name := range m.bench.Names() {
@@ -216,15 +216,15 @@ func (m *measurement) entered() (map[string]netns.Count, error) {
 // receiver is missing.
 func (m *measurement) times() error {
 	c, r := &m.bench.Case, m.result
-	err := r.setTimes(c, m.whole, m.killed)
+	err := r.setTimes(c, m.completed, m.killed)
 	last := map[string]time.Duration{} // complete, by cluster
 	end := netns.Forever               // start of the phase End: see LinkReport
 	for _, n := range c.Receivers() {
-		at, whole := m.whole[n]
+		at, complete := m.completed[n]
 		if m.killed[n] || c.Slow(n) {
 			continue
 		}
-		if !whole {
+		if !complete {
 			at = netns.Forever
 		}
 		last[n.Cluster] = max(last[n.Cluster], at)
@@ -246,7 +246,7 @@ func (m *measurement) times() error {
 func (m *measurement) compare(ctx context.Context, tr Transfer) error {
 	want, err := contentSum(ctx, m.bench.content)
 	for _, n := range m.bench.Receivers() {
-		if _, complete := m.whole[n]; !complete || m.killed[n] {
+		if _, complete := m.completed[n]; !complete || m.killed[n] {
 			continue
 		}
 		m.result.Copied++

@@ -50,7 +50,7 @@ func (m Mob) Missing() error { return missingBuilt(m.Bin, "mob", "mobd") }
 func missingBuilt(bin string, programs ...string) error {
 	for _, name := range programs {
 		if _, err := os.Stat(filepath.Join(bin, name)); err != nil {
-			return fmt.Errorf("%s is not in %s: build all programs into one folder (make build)", name, bin)
+			return fmt.Errorf("%s is not in %s: build all programs into one directory (make build)", name, bin)
 		}
 	}
 	return nil

@@ -34,9 +34,9 @@ type observedTransfer struct {
 }
 
 // Fetch calls during on the goroutine of the test, which it may end.
-func (tr *observedTransfer) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+func (tr *observedTransfer) Fetch(ctx context.Context, complete func(n *netns.Node)) error {
 	done := make(chan error, 1)
-	go func() { done <- tr.mobTransfer.Fetch(ctx, whole) }()
+	go func() { done <- tr.mobTransfer.Fetch(ctx, complete) }()
 	if tr.by.during != nil {
 		tr.by.during(tr.mobTransfer)
 	}

@@ -97,7 +97,7 @@ func (p *plannedFleet) getAll(ctx context.Context, t *testing.T, inPlan func(hos
 		})
 	}
 	gets.Wait()
-	t.Logf("whole after %v", time.Since(began))
+	t.Logf("complete after %v", time.Since(began))
 	if t.Failed() {
 		return
 	}

@@ -80,7 +80,7 @@ func (r *PlanReport) WriteSVG(out io.Writer) error {
 			if k == len(c.series) {
 				c.series = append(c.series, p.Algorithm)
 			}
-			// The spread is that of the links that were drawn, and would hide the differences.
+			// The spread comes from the random links, and would hide the differences.
 			c.panels[i].add(fmt.Sprintf("%d destinations", of.Destinations), k, &bar{value: p.Mean, text: figure(p.Mean)})
 		}
 	}

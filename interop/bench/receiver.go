@@ -20,7 +20,7 @@ func ParseReceiver(s string) (Receiver, error) {
 	digits := len(strings.TrimRight(s, "0123456789"))
 	n, err := strconv.Atoi(s[digits:])
 	if err != nil || digits == 0 {
-		return Receiver{}, fmt.Errorf("%q is no node such as C2", s)
+		return Receiver{}, fmt.Errorf("invalid node %q: must be such as C2", s)
 	}
 	return Receiver{s[:digits], n}, nil
 }

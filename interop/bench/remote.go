@@ -20,7 +20,7 @@ import (
 
 // remote is a command that its user runs on the source, and that logs in to the other nodes
 // with ssh. The logins are a part of the transfer, and so is what the command does after
-// the last copy: the last receiver counts as whole when the command has ended.
+// the last copy: the last receiver counts as complete when the command has ended.
 type remote struct {
 	hosts   *sshd.Site
 	byNode  map[*netns.Node]*sshd.Host
@@ -90,7 +90,7 @@ func (r *remote) program(name string, args ...string) *exec.Cmd {
 func copyPath() string { return filepath.Join(sshd.HomeOnHosts(), copyName) }
 
 // Fetch implements [Transfer].
-func (r *remote) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+func (r *remote) Fetch(ctx context.Context, complete func(n *netns.Node)) error {
 	before, err := r.hosts.Usage()
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (r *remote) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 	if err != nil {
 		return err
 	}
-	err = r.watch(ctx, p, whole)
+	err = r.watch(ctx, p, complete)
 	if ctx.Err() != nil {
 		_ = p.Signal(syscall.SIGTERM) // to have it clean up; Close ends the rest
 		select {
@@ -127,9 +127,9 @@ func (r *remote) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 	return err
 }
 
-// watch calls whole for each copy when it is complete, and for the last one when the command has
+// watch calls complete for each copy when it is complete, and for the last one when the command has
 // ended.
-func (r *remote) watch(ctx context.Context, p *netns.Program, whole func(n *netns.Node)) error {
+func (r *remote) watch(ctx context.Context, p *netns.Program, complete func(n *netns.Node)) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	left := maps.Clone(r.byNode)
@@ -141,7 +141,7 @@ func (r *remote) watch(ctx context.Context, p *netns.Program, whole func(n *netn
 			}
 			r.mu.Unlock()
 			if len(left) > 1 && r.complete(n) {
-				whole(n)
+				complete(n)
 				delete(left, n)
 				if first {
 					first = false
@@ -156,7 +156,7 @@ func (r *remote) watch(ctx context.Context, p *netns.Program, whole func(n *netn
 		case <-p.Ended():
 			for n := range left {
 				if r.complete(n) {
-					whole(n)
+					complete(n)
 				}
 			}
 			return r.failure(p)

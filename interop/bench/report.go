@@ -164,11 +164,11 @@ func (r *Run) String() string {
 
 // setTimes records the times of the receivers that became complete, and the ones that were killed or are
 // slow. It fails if another receiver is missing.
-func (r *Run) setTimes(c *Case, whole map[Receiver]time.Duration, killed map[Receiver]bool) error {
+func (r *Run) setTimes(c *Case, complete map[Receiver]time.Duration, killed map[Receiver]bool) error {
 	var counted []time.Duration
 	missing := 0
 	for _, n := range c.Receivers() {
-		at, done := whole[n]
+		at, done := complete[n]
 		if done {
 			r.Finished[n.String()] = at.Seconds()
 		}
@@ -192,7 +192,7 @@ func (r *Run) setTimes(c *Case, whole map[Receiver]time.Duration, killed map[Rec
 		r.Rate = float64(c.Size) / r.Last
 	}
 	if missing > 0 {
-		return fmt.Errorf("%d of %d receivers are not whole", missing, missing+len(counted))
+		return fmt.Errorf("%d of %d receivers are not complete", missing, missing+len(counted))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (c *Case) SetScenario(name string, given *netns.Links) error {
 	case name == "":
 		name = fast
 	case given != nil && name != steady && name != mayhem:
-		return fmt.Errorf("scenario %s has links of its own: with given ones use steady or mayhem", name)
+		return fmt.Errorf("scenario %s has fixed links: with given ones use steady or mayhem", name)
 	case given == nil && name == steady:
 		return fmt.Errorf("scenario steady needs given links")
 	}

@@ -34,7 +34,7 @@ func ReadScenarios(in io.Reader) (Scenarios, error) {
 		all = append(all, read...)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("it is empty: the run that was to write it has failed, or goes on; leave it out or run it again")
+		return nil, errors.New("it is empty: the run that writes it has failed, or continues; leave it out or run it again")
 	}
 	return all, nil
 }

@@ -92,13 +92,13 @@ func TestScenariosOfOtherCases(t *testing.T) {
 	}
 }
 
-func TestReadScenariosRefuses(t *testing.T) {
+func TestReadScenariosRejects(t *testing.T) {
 	whole, err := json.Marshal(testReport())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"":                                       "it is empty: the run that was to write it has failed",
+		"":                                       "it is empty: the run that writes it has failed",
 		" \n ":                                   "it is empty",
 		"mob":                                    "it is not what",
 		"[]":                                     "no report",

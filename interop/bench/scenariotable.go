@@ -63,8 +63,8 @@ func (r *Result) cell() string {
 	return fmt.Sprintf("%s, %s, %.1f s", figure(r.Rate/1e6), orNone(r.Share, "%.2f"), r.Median().Last)
 }
 
-// remarks lists the lines below the table of all scenarios: those of each report that are not about
-// how a run went.
+// remarks lists the lines below the table of all scenarios: the remarks of each report that are not about
+// the course of a run.
 func (s Scenarios) remarks() []string {
 	var lines []string
 	for _, r := range s {

@@ -150,13 +150,13 @@ func Abandonable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 // simResult converts the report of a simulation.
 func simResult(c *Case, r *sim.Report) *Run {
 	run := &Run{Finished: map[string]float64{}, Control: r.Control, ControlPerPayload: r.ControlPerPayload}
-	killed, whole := map[Receiver]bool{}, map[Receiver]time.Duration{}
+	killed, complete := map[Receiver]bool{}, map[Receiver]time.Duration{}
 	for _, v := range c.Victims() {
 		killed[v.Receiver] = true
 	}
 	for i, n := range c.Receivers() {
 		if at := r.Finished[i+1]; at > 0 {
-			whole[n] = at
+			complete[n] = at
 		}
 	}
 	for _, k := range r.Copies {
@@ -175,7 +175,7 @@ func simResult(c *Case, r *sim.Report) *Run {
 	for _, l := range r.Uplinks {
 		run.Uplinks = append(run.Uplinks, simLink(l))
 	}
-	if err := run.setTimes(c, whole, killed); err != nil {
+	if err := run.setTimes(c, complete, killed); err != nil {
 		run.Error = err.Error()
 	}
 	return run

@@ -38,7 +38,7 @@ type swarm struct {
 }
 
 // Fetch implements [Transfer]. It fails with the first error of a receiver or of the source.
-func (s *swarm) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
+func (s *swarm) Fetch(ctx context.Context, complete func(n *netns.Node)) error {
 	s.before = s.used().CPU
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -59,7 +59,7 @@ func (s *swarm) Fetch(ctx context.Context, whole func(n *netns.Node)) error {
 			case err != nil:
 				cancel(err)
 			default:
-				whole(n)
+				complete(n)
 			}
 		})
 	}

@@ -36,11 +36,11 @@ type System interface {
 // Transfer is a system on a site, ready to begin. Kill may be called while Fetch runs;
 // apart from that, methods are called one at a time.
 type Transfer interface {
-	// Fetch has every receiver fetch the content. It calls whole, from any goroutine,
+	// Fetch has every receiver fetch the content. It calls complete, from any goroutine,
 	// when a receiver has the content complete and checked, and it could be used. Fetch
 	// returns when all receivers that were not killed are complete, or with an error when
 	// one failed or ctx ended.
-	Fetch(ctx context.Context, whole func(n *netns.Node)) error
+	Fetch(ctx context.Context, complete func(n *netns.Node)) error
 	// Copy is the path of a receiver's copy.
 	Copy(n *netns.Node) string
 	// Kill ends the system on a receiver with SIGKILL.

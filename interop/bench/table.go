@@ -64,9 +64,9 @@ func (r *Report) remarks() []string {
 			lines = append(lines, fmt.Sprintf("%s: killed, and not counted: %s", res.System, strings.Join(run.Killed, " ")))
 		}
 		for _, n := range run.Slow {
-			text := "not whole"
+			text := "not complete"
 			if at, ok := run.Finished[n]; ok {
-				text = fmt.Sprintf("whole after %.1f s", at)
+				text = fmt.Sprintf("complete after %.1f s", at)
 			}
 			lines = append(lines, fmt.Sprintf("%s: slow, and not counted: %s, %s", res.System, n, text))
 		}

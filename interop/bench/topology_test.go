@@ -79,7 +79,7 @@ func TestGridTopology(t *testing.T) {
 		})
 	}
 	gets.Wait()
-	t.Logf("whole after %v", time.Since(began))
+	t.Logf("complete after %v", time.Since(began))
 	text, err := source.mob(ctx, "topology", link, "--json")
 	if err != nil {
 		t.Fatal(err)

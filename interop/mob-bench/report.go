@@ -15,13 +15,13 @@ import (
 	"github.com/mobgrid/mob/interop/bench"
 )
 
-const reportHelp = `Prints BENCHMARKS.md from runs of mob-bench grid: it reads files to which these have appended
-what they print with --json. Without a file it lists the commands of all cases.
+const reportHelp = `Prints BENCHMARKS.md from runs of mob-bench grid: it reads files with their output of
+--json, one run after the other. Without a file it lists the commands of all cases.
 
 Of several results of a case the last one counts. A case is current while no code that it
 measures has changed since its commit: run the command in the repository.
 
-Exit status: 0 done; 1 a file cannot be used; 2 wrong usage.`
+Exit status: 0 done; 1 a file cannot be used; 2 usage error.`
 
 const reportExample = `  sudo bin/mob-bench grid --repeat 3 --json >>docs/results.json
   mob-bench report docs/results.json >BENCHMARKS.md`

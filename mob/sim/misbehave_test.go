@@ -13,7 +13,7 @@ func TestUndelivered(t *testing.T) {
 	calm := last(run(t, scenario(fast, length, 1)), 6)
 	for name, faults := range map[string]Faults{
 		"claims all pieces":         {Claimers: []int{6}},
-		"says that it is complete":     {Boasters: []int{6}},
+		"says that it is complete":  {Boasters: []int{6}},
 		"two say that they are":     {Boasters: []int{6, 7}},
 		"disk hangs at the start":   {Hangs: map[int]int{6: 0}},
 		"disk hangs half way":       {Hangs: map[int]int{6: 240}},

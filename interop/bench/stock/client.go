@@ -15,14 +15,14 @@ import (
 // Client is a BitTorrent client.
 type Client struct {
 	name, pkg string
-	// program runs the client. try, if not empty, are arguments with which it succeeds only if the
+	// program runs the client. try, if not empty, are arguments of a run that succeeds only if the
 	// package is installed, for a package that is a module of another program.
 	program string
 	try     []string
 	// file is the name of the settings in the directory of an instance, settings their text.
 	file     string
 	settings func(i *Instance) string
-	// args are the arguments with which the client seeds or downloads the torrent of an instance until it
+	// args are the arguments to seed or download the torrent of an instance until it
 	// is killed. They or the settings have it run the instance's hook, or create its mark itself, when the
 	// content is complete and checked.
 	args func(i *Instance) []string
@@ -141,7 +141,7 @@ func (c *Client) command(i *Instance) (*exec.Cmd, error) {
 	return i.exec(c.program, c.args(i)...), nil
 }
 
-// watched is the directory from which Transmission's daemon takes torrents. It takes a torrent that is in
+// watched is the directory of torrents for Transmission's daemon. It takes a torrent that is in
 // its own directory from the start for a known one, and then does not serve the info dictionary.
 func (i *Instance) watched() string { return filepath.Join(i.dir, "watched") }
 

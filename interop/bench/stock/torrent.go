@@ -10,8 +10,8 @@ import (
 	"github.com/anacrolix/torrent/bencode"
 )
 
-// The piece length is the least power of two from minPieceLength to maxPieceLength with
-// which there are at most maxPieces, if any is. It is also mob's choice, so that all
+// The piece length is the least power of two from minPieceLength to maxPieceLength that
+// gives at most maxPieces, if any does. It is also mob's choice, so that all
 // systems have the same pieces.
 const (
 	minPieceLength = 16 << 10
