@@ -145,7 +145,7 @@ func TestLocalPeersTakeStreamsFirst(t *testing.T) {
 	}
 }
 
-// stopListening makes a node unreachable but for the connections that it has or dials, until
+// stopListening makes a node unreachable except for the connections that it has or dials, until
 // again is called.
 func stopListening(t *testing.T, n *peer.Node) (again func()) {
 	t.Helper()
@@ -162,7 +162,7 @@ func stopListening(t *testing.T, n *peer.Node) (again func()) {
 	}
 }
 
-// slowly is how much passes a gate at a time while a test waits for sockets, which are dialed
+// slowly is the number of bytes that pass a gate at a time while a test waits for sockets, which are dialed
 // between two blocks: so little that 16 MiB last for as long as it waits.
 const slowly = 2 << 10
 

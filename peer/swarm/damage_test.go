@@ -15,7 +15,7 @@ import (
 // other pieces arrive, both sides name the damaged files, and a valid source completes the content.
 func TestDamagedSource(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a node says what it waits for after seconds without payload")
+		t.Skip("a node reports what it waits for after seconds without payload")
 	}
 	t.Parallel()
 	const pieces, damaged = 120, 5
@@ -33,7 +33,7 @@ func TestDamagedSource(t *testing.T) {
 	get := peertest.Get(t, b, link, out)
 	peertest.Eventually(t, "all valid pieces", func() bool { return get.Status().PiecesHave == pieces-damaged })
 	want := fmt.Sprintf("the %d missing pieces of content.bin: no connected peer has them sound", damaged)
-	peertest.Eventually(t, "word of what is lacking", func() bool { return strings.Contains(get.Status().Waiting, want) })
+	peertest.Eventually(t, "a status with the missing pieces", func() bool { return strings.Contains(get.Status().Waiting, want) })
 	peertest.Eventually(t, "the source to find them all", func() bool { return seed.Status().Damaged == damaged })
 	if get.Status().SourceChanged {
 		t.Error("a source that serves other pieces counts as changed")

@@ -27,7 +27,7 @@ func control(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link) netwo
 	return controlAs(t, h, n, &proto.Hello{Swarm: link.Manifest.Bytes(), Cluster: "evil"})
 }
 
-// controlAs does so with another Hello, which more messages follow at once.
+// controlAs does so with another Hello, which more messages follow immediately.
 func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello, more ...proto.Message) network.Stream {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

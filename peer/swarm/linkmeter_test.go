@@ -45,7 +45,7 @@ func TestLinkMeter(t *testing.T) {
 	now := feedMeter(m, time.Unix(1000, 0), flows, peers, rates, 3*time.Second)
 	rtt := map[string]time.Duration{"A": 3 * time.Millisecond}
 	const want = "{{} 200 [1000 1000 1000] [{{} A 3000 0 0 [1000 1000 1000] [20000 20000 20000]}]}"
-	for range 2 { // until it was told
+	for range 2 { // until a tracker has it
 		got, _ := m.take(now.Add(200*time.Millisecond), "own", rtt)
 		if fmt.Sprint(*got) != want {
 			t.Errorf("%v, want %s", *got, want)
@@ -54,7 +54,7 @@ func TestLinkMeter(t *testing.T) {
 	_, told := m.take(now, "own", rtt)
 	told()
 	if got, _ := m.take(now, "own", rtt); got != nil {
-		t.Errorf("told twice: %v", *got)
+		t.Errorf("reported twice: %v", *got)
 	}
 	// After a long time without a report, it has the newest windows, of the clusters that sent most.
 	for i := range 100 {

@@ -79,7 +79,7 @@ func TestUnrequestedBlockTakesNoBuffer(t *testing.T) {
 					t.Error("a channel ended without an error")
 				}
 			default:
-				t.Fatalf("channel %d goes on", i)
+				t.Fatalf("channel %d continues", i)
 			}
 		}
 	})

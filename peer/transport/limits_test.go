@@ -36,7 +36,7 @@ func connect(t *testing.T, l *limits, from string) (open []network.ConnManagemen
 }
 
 // The nodes of a site behind one address may be thousands; libp2p's default is eight. But
-// one address cannot take all connections: others have room, and so have dialed ones.
+// one address cannot take all connections: other addresses have room, and so have dialed ones.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	l := startLimits(t)
 	site := connect(t, l, "/ip4/9.9.9.9/tcp/1234")
@@ -139,7 +139,7 @@ func TestNonMemberStreamsBounded(t *testing.T) {
 	}
 }
 
-// The connection of a stranger ends some time after its last stream. That of a member does
+// The connection of a non-member ends some time after its last stream. That of a member does
 // not.
 func TestIdleConnections(t *testing.T) {
 	a, b := startHost(t), startHost(t)

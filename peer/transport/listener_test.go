@@ -79,7 +79,7 @@ func TestSilentConnections(t *testing.T) {
 	})
 }
 
-// A connection is closed if it sends too little to decide, or if nobody accepts it.
+// A connection is closed if it sends too little to decide, or if it is not accepted.
 func TestUndecidedConnectionTimesOut(t *testing.T) {
 	for name, first := range map[string]string{"silent": "", "two bytes": tlsPrefix, "not accepted": "\x13/m"} {
 		t.Run(name, func(t *testing.T) {
