@@ -197,6 +197,9 @@ func (s *State) removeHave(p *peer, i int) {
 	if !p.near() {
 		return
 	}
+	if s.cfg.Growing {
+		s.stored.Passed.Add(i)
+	}
 	if p.Holds() {
 		s.countHave(p, i, false)
 	}

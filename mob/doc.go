@@ -30,7 +30,7 @@
 //     link.go).
 //   - A member that finds everything claimed steals pieces that a local peer is slow at. That peer gives them away
 //     (steal.go).
-//   - A member whose claims other members take over leaves the WAN to them (trust.go).
+//   - A member that is far behind its cluster leaves the WAN to it (health.go).
 //   - Claims expire. A member that misses the time of its answers and of its cluster's claims is ignored until it
 //     delivers (package mob/conduct).
 //   - Shares follow the members that are joined (package mob/roster). The requests to a stalled peer go to other

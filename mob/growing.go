@@ -5,14 +5,20 @@ package mob
 // single member of the cluster has come before those, see localKey.
 type growing struct{ pieces }
 
-// together is the number of pieces that are picked before later ones, see [Layout].
-const together = 64
+const (
+	// together is the number of pieces that are picked before later ones, see [Layout].
+	together = 64
+	// current is the number of pieces that are of interest at a time, see [Layout]: about what waits at
+	// the source of a fast stream.
+	current = 2048
+)
 
 // newGrowing returns the picker of up to length bytes, in pieces of at most size bytes.
 func newGrowing(length int64, size int) *growing {
 	k := &growing{*newPieces(length, size)}
 	k.layout.Together = together
 	k.layout.Short = map[int]int{}
+	k.layout.Current = min(current, k.layout.Count)
 	return k
 }
 

@@ -230,38 +230,68 @@ func TestGrowingSpares(t *testing.T) {
 	}
 }
 
-// TestFreedPiecesFetchedFromSource checks that a node requests of the source what no member offers any more, and
-// nothing that a member has.
-func TestFreedPiecesFetchedFromSource(t *testing.T) {
+// TestGrowingPassed checks that a node that is far behind a neighbour leaves the source to it, but for what the
+// neighbour does not offer any more: nobody else would fetch that. Once it is not behind it fetches the rest.
+func TestGrowingPassed(t *testing.T) {
 	t.Parallel()
-	const first, count, all = 100, 10, 450
+	const first, count, shared, all = 100, 10, 450, 500
 	g := newGrower("A", false)
-	of := map[proto.PeerID][]int{}
+	of := map[proto.PeerID][]proto.Span{}
 	step := func(ev mob.Event) {
-		g.now = g.now.Add(100 * time.Millisecond)
+		g.now = g.now.Add(time.Millisecond)
 		for _, a := range g.Step(g.now, ev) {
 			if send, ok := a.(mob.Send); ok {
 				if r, ok := send.Message.(*proto.Request); ok {
-					of[send.Peer] = append(of[send.Peer], int(r.Piece))
+					of[send.Peer] = append(of[send.Peer], r.Span)
 				}
 			}
 		}
 	}
-	every := []proto.Range{{Count: all}}
+	tell := func(who proto.PeerID, m proto.Have) { step(mob.Received{Peer: who, Message: &m}) }
+	wait := func() {
+		for range 3 { // not so long that the neighbour, which answers nothing, does not count
+			g.now = g.now.Add(100 * time.Millisecond)
+			step(mob.Tick{})
+		}
+	}
+	// answer has what was requested of a peer arrive, and returns which pieces that were.
+	answer := func(who proto.PeerID) (pieces []int) {
+		for len(of[who]) > 0 {
+			sp := of[who][0]
+			of[who] = of[who][1:]
+			step(mob.Arrived{Peer: who, Span: sp})
+			if i := int(sp.Piece); sp.Begin+sp.Length == 64<<10 {
+				step(mob.Stored{Piece: i})
+				pieces = append(pieces, i)
+			}
+		}
+		return pieces
+	}
 	step(mob.Joined{Node: mob.Node{ID: "other", Cluster: "B"}})
-	step(mob.Received{Peer: "other", Message: &proto.Have{Have: every}})
+	tell("other", proto.Have{Have: []proto.Range{{Count: shared}}})
 	step(mob.Grown{Sizes: slices.Repeat([]int{64 << 10}, all)})
-	step(mob.Received{Peer: "p", Message: &proto.Have{Have: every}})
-	step(mob.Tick{})
+	wait()
+	tell("p", proto.Have{Have: []proto.Range{{Count: all}}})
+	wait()
 	if len(of["other"]) == 0 || len(of["p"]) > 0 {
-		t.Fatalf("requests %v of the member, and %v of the source", of["other"], of["p"])
+		t.Fatalf("requests %v of the neighbour, and %v of the source", of["other"], of["p"])
 	}
-	step(mob.Received{Peer: "other", Message: &proto.Have{Drop: []proto.Range{{First: first, Count: count}}}})
-	for range 3 { // the member, which sends nothing, has not stalled yet
-		step(mob.Tick{})
+	tell("other", proto.Have{Drop: []proto.Range{{First: first, Count: count}}})
+	wait()
+	got := answer("p")
+	if len(got) != count || slices.Min(got) != first || slices.Max(got) != first+count-1 {
+		t.Errorf("requests %v of the source, want what the neighbour has dropped", got)
 	}
-	got := of["p"]
-	if len(got) == 0 || slices.Min(got) < first || slices.Max(got) >= first+count {
-		t.Errorf("requests %v of the source, want pieces that the member dropped", got)
+	answer("other")
+	got = nil
+	for range 10 { // half of them are the turn of the neighbour
+		wait()
+		got = append(got, answer("p")...)
+	}
+	if len(got) != all-shared || slices.Min(got) != shared {
+		t.Errorf("requests %v of the source, want what the neighbour never had", got)
+	}
+	if have := g.Status().Have; have != all {
+		t.Errorf("has %d of %d pieces", have, all)
 	}
 }

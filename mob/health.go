@@ -10,6 +10,10 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// farBehind is the number of pieces that a node needs and other members have before it leaves the WAN
+// to these. They would wait for the pieces of a slow node.
+const farBehind = 32
+
 // maxAnswer bounds the time of an answer: one from a suspended machine does not count.
 const maxAnswer = time.Minute
 
@@ -36,15 +40,23 @@ func (s *State) health() {
 		}
 	}
 	s.updateSeeds()
-	if was := s.book.Overridden; was != s.isOverridden() {
-		s.book.Overridden = !was
-		s.reconsiderAll()
-	}
+	s.checkBehind()
 	s.announceSlow()
 	s.steal()
 	s.endgame()
 	if s.roster.Gossips() {
 		s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
+	}
+}
+
+// checkBehind checks whether the node is far behind its groups.
+func (s *State) checkBehind() {
+	for _, l := range s.levels {
+		was := l.behind
+		l.behind = s.picker.Lag(View{s, l}) > max(farBehind, s.layout.Current/16) || s.isOverridden()
+		if was && !l.behind {
+			s.reconsiderAll()
+		}
 	}
 }
 
@@ -120,7 +132,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 	}
 	p.pipe.Pinged(s.now, flow.SincePing(s.started, s.now, nonce))
 	p.link.AdjustActive(p.pipe.Queue, p.link.leastActive(), func() bool {
-		return p.matched && !p.isActive() && s.mayFetch(p.level) && !s.book.Overridden && s.pick(p) >= 0
+		return p.matched && !p.isActive() && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
 	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.batches.Pace/2, 2*s.site().ClaimDelay()) {

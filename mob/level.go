@@ -15,7 +15,8 @@ type level struct {
 	order avail.Order
 	links map[string]*link // to the siblings
 
-	open bool // pieces could be fetched for the group when peers were last filled
+	behind bool // see leaves
+	open   bool // pieces could be fetched for the group when peers were last filled
 }
 
 func newLevel(g *roster.Group, pieces int) *level {

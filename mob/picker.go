@@ -26,6 +26,9 @@ type Picker interface {
 	// Unverified reports whether the copies of members may be corrupt, so that the number is fetched as if
 	// they did not have it.
 	Unverified(i int) bool
+	// Lag counts the numbers that other members of a group have, and the node neither has nor
+	// requested, as far as they are of use.
+	Lag(v View) int
 	// Unclaimed reports whether a group needs a number that no member has claimed.
 	Unclaimed(v View) bool
 }
@@ -44,6 +47,8 @@ type Layout struct {
 	// Together is the number of consecutive numbers that are picked before later ones, among those that
 	// several members of the cluster have or none. With 0 there is no order.
 	Together int
+	// Current is the number of numbers of interest at a time, Count for all.
+	Current int
 	// Whole is true if a number is requested with one request. Otherwise requests are of any size.
 	Whole bool
 	// Batched is true if several numbers become available at a time. They are announced together.

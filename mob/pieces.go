@@ -9,7 +9,7 @@ type pieces struct {
 // newPieces returns the picker of length bytes in pieces of size bytes.
 func newPieces(length int64, size int) *pieces {
 	count := int((length + int64(size) - 1) / int64(size))
-	return &pieces{layout: Layout{Count: count, Size: size, Length: length}}
+	return &pieces{layout: Layout{Count: count, Size: size, Length: length, Current: count}}
 }
 
 // Layout implements [Picker].
@@ -48,7 +48,7 @@ func (k *pieces) Pick(p Peer) int {
 		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !v.Deferred(p, i) })
 	}
 	return k.Best(p, func(i int) (int, bool) {
-		if v.Deferred(p, i) || !v.Free(i) {
+		if v.Deferred(p, i) || !v.Free(i) || v.Leaves(i) {
 			return 0, false
 		}
 		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + k.run(i)<<runShift
@@ -129,6 +129,17 @@ func (k *pieces) Makes(Peer, int) bool { return false }
 
 // Unverified implements [Picker].
 func (k *pieces) Unverified(int) bool { return false }
+
+// Lag implements [Picker]. Pieces that few members have may arrive late without a lag.
+func (k *pieces) Lag(v View) (n int) {
+	_, size := v.Rank()
+	for i := range k.Wanted().All() {
+		if h := v.Holders(i); h > v.Seeds() && 2*h >= size-1 {
+			n++
+		}
+	}
+	return n
+}
 
 // Unclaimed implements [Picker].
 func (k *pieces) Unclaimed(v View) bool {

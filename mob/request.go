@@ -84,7 +84,7 @@ func (s *State) next(p *peer) *fetch {
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !p.isActive() || !p.local && !p.pipe.Deep && (s.book.Overridden || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !p.isActive() || !p.local && !p.pipe.Deep && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -99,6 +99,11 @@ func (s *State) next(p *peer) *fetch {
 func (s *State) maySend(p *peer, f *fetch) bool {
 	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.keeps(p, f.Piece)
 }
+
+// leavesAll reports whether the node starts nothing for a group, since it is far behind it, and leaves
+// whether that is so for a piece. No member offers the passed pieces.
+func (s *State) leavesAll(l *level) bool     { return l.behind && s.stored.Passed.Len() == 0 }
+func (s *State) leaves(l *level, i int) bool { return l.behind && !s.stored.Passed.Has(i) }
 
 // pick returns a piece to begin with p, -1 if there is none.
 func (s *State) pick(p *peer) int {

@@ -55,11 +55,11 @@ func (s *State) steal() {
 // starving returns the outermost group that the node finds no request for, although a remote peer has
 // room, since every missing piece is claimed. It is nil if there is none.
 func (s *State) starving() *level {
-	if s.complete || s.book.Overridden {
+	if s.complete {
 		return nil
 	}
 	for _, l := range s.levels {
-		if !s.mayFetch(l) || s.picker.Unclaimed(View{s, l}) {
+		if !s.mayFetch(l) || l.behind || s.picker.Unclaimed(View{s, l}) {
 			continue
 		}
 		for _, p := range s.peers {

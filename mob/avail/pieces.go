@@ -9,12 +9,13 @@ import (
 type Pieces struct {
 	Have     *bitset.Set
 	Dirty    *bitset.Set // pieces whose counts changed since the picker asked
+	Passed   *bitset.Set // of a growing content: pieces that members had and do not offer any more
 	withheld *bitset.Set // of Have: not offered at present
 }
 
 // NewPieces returns the pieces of a node that has some of count pieces.
 func NewPieces(have []proto.Range, count int) Pieces {
-	p := Pieces{bitset.New(count), bitset.New(count), bitset.New(count)}
+	p := Pieces{bitset.New(count), bitset.New(count), bitset.New(count), bitset.New(count)}
 	for i := range bitset.Numbers(have, count) {
 		p.Have.Add(i)
 	}

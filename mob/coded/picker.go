@@ -51,7 +51,7 @@ func New(length int64, size int, c Coding) *Picker {
 func (k *Picker) Layout() mob.Layout {
 	count := len(k.byGen) * k.Names
 	return mob.Layout{
-		Count: count, Size: k.size, Length: int64(count) * int64(k.size),
+		Count: count, Size: k.size, Length: int64(count) * int64(k.size), Current: count,
 		Whole: true, Batched: true,
 	}
 }
@@ -239,6 +239,16 @@ func (k *Picker) Makes(p mob.Peer, i int) bool {
 func (k *Picker) Unverified(i int) bool {
 	g := k.at(i)
 	return g != nil && len(g.corrupt[i]) > 0
+}
+
+// Lag implements [mob.Picker].
+func (k *Picker) Lag(v mob.View) (n int) {
+	k.update()
+	for _, g := range k.live {
+		of := g.from(v)
+		n += max(0, min(of.covered, g.blocks)-g.have-of.requested)
+	}
+	return n
 }
 
 // Unclaimed implements [mob.Picker].

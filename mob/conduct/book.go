@@ -7,7 +7,6 @@ type Book struct {
 	Stalls     int64         // times that peers left requests unanswered
 	ClaimTimes Answers       // from a claim of a member to the piece
 	Late       time.Duration // of the node itself: the delay of its last tick
-	Overridden bool          // members took over claims of the node, which starts nothing over the WAN
 
 	expected time.Time    // the next tick
 	suspects map[int]bool // pieces that were bad and came from several peers
