@@ -3,6 +3,7 @@ package swarm
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -58,7 +59,9 @@ func TestFlowGrowth(t *testing.T) {
 
 // Servers beyond those that may send rest until there may be more, or the session ends. One that could not be
 // started is started again after a pause, by its own number.
-func TestFlowsRest(t *testing.T) {
+func TestFlowsRest(t *testing.T) { synctest.Test(t, testFlowsRest) }
+
+func testFlowsRest(t *testing.T) {
 	f := newFlows()
 	f.atLeast(3)
 	now := time.Now()
@@ -79,10 +82,11 @@ func TestFlowsRest(t *testing.T) {
 		}
 		close(sends)
 	}()
+	synctest.Wait()
 	select {
 	case <-sends:
 		t.Error("the fourth server sends")
-	case <-time.After(10 * time.Millisecond):
+	default:
 	}
 	f.atLeast(4)
 	if !<-sends {
