@@ -40,14 +40,15 @@ type Daemon struct {
 // start starts a daemon, after n.config.
 func start(n *Flags) (_ *Daemon, err error) {
 	cfg := n.Config
-	d := &Daemon{served: make(chan error, 1)}
+	limiting, cancel := context.WithCancel(context.Background())
+	d := &Daemon{limits: cancel, served: make(chan error, 1)}
 	cfg.Limits, _ = n.policy.InForce(time.Now())
 	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, contentUmask()
 	served := control.Config{Data: cfg.Data, BTTrackers: n.BTTrackers, Version: command.Version(), Limits: n.policy}
 	if n.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*n.bittorrent)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, d.closeNode())
 		}
 		cfg.AttachExternal, cfg.Describe, cfg.ClientsProblem = d.bt.Attach, d.bt.Describe, d.bt.Problem
 		at := d.bt.Addr().(*net.TCPAddr).AddrPort()
@@ -57,9 +58,7 @@ func start(n *Flags) (_ *Daemon, err error) {
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	d.limits = cancel
-	go n.policy.Run(ctx, d.node.SetLimits)
+	go n.policy.Run(limiting, d.node.SetLimits)
 	// The node holds the lock of the directory, so an existing socket is stale.
 	d.socket, err = control.Listen(cfg.Data, n.socketGroup)
 	if err != nil {
@@ -75,10 +74,8 @@ func start(n *Flags) (_ *Daemon, err error) {
 // closeNode closes the node, and then the server of BitTorrent clients, which
 // serves its transfers.
 func (d *Daemon) closeNode() (err error) {
+	d.limits()
 	if d.node != nil {
-		if d.limits != nil {
-			d.limits()
-		}
 		err = d.node.Close()
 	}
 	if d.bt != nil {
