@@ -33,7 +33,7 @@ func TestValidate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if change(&c); c.Validate() == nil {
-			t.Errorf("%s is no error", name)
+			t.Errorf("%s is not an error", name)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// chartReport is a report of five systems with a spread, of which one failed.
+// chartReport is a report of five systems with a spread; one failed.
 func chartReport() *Report {
 	r := &Report{Case: "4x4 nodes, fast", Bytes: 240e6, Bound: 12e6, Ideal: 20, TCPShare: 0.956}
 	for i, name := range []string{"mob", "aria2", "libtorrent", "transmission"} {

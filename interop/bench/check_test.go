@@ -12,7 +12,7 @@ func TestCheck(t *testing.T) {
 		return r
 	}
 	if err := errorsOf(clean()); err != "" {
-		t.Errorf("a good report is refused: %s", err)
+		t.Errorf("a good report is rejected: %s", err)
 	}
 	for want, change := range map[string]func(r *Report){
 		"aria2: 1 of 4 copies are damaged": func(r *Report) { r.Results[1].Runs[0].Intact = 3 },

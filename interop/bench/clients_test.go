@@ -80,7 +80,7 @@ func TestClientsDescribe(t *testing.T) {
 		}
 		t.Logf("%d bytes in %.2fs", len(info), time.Since(began).Seconds())
 		if proto.InfoHash(sha1.Sum(info)) != link.InfoHash {
-			t.Error("the info dictionary is that of another torrent")
+			t.Error("the info dictionary is of another torrent")
 		}
 	})
 }

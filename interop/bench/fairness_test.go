@@ -12,7 +12,7 @@ import (
 )
 
 // A flow of another program keeps its part of a far link beside a swarm that has two nodes at each
-// end: on a link that loses nothing mob has no reason to push others aside.
+// end: on a link that loses nothing mob has no reason to displace other traffic.
 func TestFlowBesideSwarm(t *testing.T) {
 	needsGrid(t)
 	const rate = 6 * netns.MBps

@@ -55,7 +55,7 @@ func seedOptions() map[string][]string {
 }
 
 // runFaulty measures a transfer with a fault, or with none if f is nil. All copies that the
-// run waits for must be intact, and only the polluter may be named a liar. named is the
+// run waits for must be intact, and only the polluter may be named. named is the
 // number of nodes that name it.
 func runFaulty(t testing.TB, b *Bench, seed []string, f *fault) (_ *Run, named int) {
 	t.Helper()
@@ -87,7 +87,7 @@ func runFaulty(t testing.TB, b *Bench, seed []string, f *fault) (_ *Run, named i
 	return r, named
 }
 
-// TestFaultyMember makes a member that rejects half of all requests, and one that sends false
+// TestFaultyMember makes a member that rejects half of all requests, and one that sends corrupt
 // blocks only: all other nodes must get their copies, in a bounded time.
 func TestFaultyMember(t *testing.T) {
 	for name, seed := range seedOptions() {

@@ -100,7 +100,7 @@ func (f *Fleet) startAlone(t testing.TB, node *netns.Node, name string) *Daemon 
 	return d
 }
 
-// received returns what each cluster has received over the WAN so far.
+// received returns the bytes that each cluster has received over the WAN so far.
 func (f *Fleet) received(t testing.TB, clusters ...string) []netns.Count {
 	t.Helper()
 	all := make([]netns.Count, len(clusters))

@@ -31,7 +31,7 @@ const (
 )
 
 // sparse makes a file of size bytes that is a hole, except for a page of random bytes in
-// some of its pieces, evenly spread. Those pieces are hashed and sent like any others; the
+// some of its pieces, evenly spread. Those pieces are hashed and sent like all other pieces; the
 // rest takes neither time nor room.
 func sparse(t testing.TB, size int64, pieces int) string {
 	t.Helper()

@@ -32,7 +32,7 @@ func TestVictims(t *testing.T) {
 		t.Fatalf("%v, want three of fifteen, one every two seconds", v)
 	}
 	if !slices.Equal(v, c.Victims()) {
-		t.Error("the same seed kills others")
+		t.Error("the same seed kills other nodes")
 	}
 	seen := map[Receiver]bool{}
 	for seed := range uint64(50) {

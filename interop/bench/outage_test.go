@@ -12,7 +12,7 @@ import (
 )
 
 // outage is the time that a part of the grid is out of reach at least: longer than nodes wait before they
-// take a silent peer for dead. In a blink their sessions survive, if others finish soon.
+// take a silent peer for dead. In a blink their sessions survive, if the other nodes finish soon.
 const (
 	outage = 20 * time.Second
 	blink  = 8 * time.Second
@@ -21,20 +21,20 @@ const (
 // outages are ways in which a part of a grid is out of reach temporarily. Each function
 // changes a running transfer. end undoes what begin did.
 var outages = map[string]struct {
-	begin, end func(tr *mobTransfer) error
-	lasts      time.Duration // at least: until others finish
+	start, end func(tr *mobTransfer) error
+	lasts      time.Duration // at least: until the other nodes finish
 	// maxCopies bounds what enters a cluster over the WAN.
 	maxCopies float64
 }{
 	"partition": {
-		begin: func(tr *mobTransfer) error { return tr.eachWay(tr.Grid.Block, "B", "A", "C") },
+		start: func(tr *mobTransfer) error { return tr.eachWay(tr.Grid.Block, "B", "A", "C") },
 		end:   func(tr *mobTransfer) error { return tr.eachWay(tr.Grid.Unblock, "B", "A", "C") },
 		lasts: outage,
 		// What was in flight is lost.
 		maxCopies: 1.15,
 	},
 	"one way": {
-		begin: func(tr *mobTransfer) error {
+		start: func(tr *mobTransfer) error {
 			return errors.Join(tr.Grid.Block("B", "A"), tr.Grid.Block("B", "C"))
 		},
 		end: func(tr *mobTransfer) error {
@@ -46,15 +46,15 @@ var outages = map[string]struct {
 	},
 	// A node that is back fetches from its cluster what that has fetched meanwhile, whoever it hears
 	// of first. What was in flight is lost.
-	"unplugged": {begin: unplug, end: plug, lasts: outage, maxCopies: 1.15},
-	"blink":     {begin: unplug, end: plug, lasts: blink, maxCopies: 1.15},
+	"unplugged": {start: unplug, end: plug, lasts: outage, maxCopies: 1.15},
+	"blink":     {start: unplug, end: plug, lasts: blink, maxCopies: 1.15},
 }
 
 func unplug(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Unplug() }
 
 func plug(tr *mobTransfer) error { return tr.Grid.Node("B", 1).Plug() }
 
-// eachWay calls f for both directions between a cluster and others.
+// eachWay calls f for both directions between a cluster and other ones.
 func (t *mobTransfer) eachWay(f func(from, to string) error, cluster string, others ...string) error {
 	var errs []error
 	for _, other := range others {
@@ -73,7 +73,7 @@ func TestGridSurvivesOutage(t *testing.T) {
 			o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 			o.during = func(tr *mobTransfer) {
 				tr.receivers[tr.Grid.Node("B", 1)].(*Daemon).awaitHave(t, killSize/8)
-				if err := out.begin(tr); err != nil {
+				if err := out.start(tr); err != nil {
 					t.Error(err)
 				}
 				begun := time.Now()

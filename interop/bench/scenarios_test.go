@@ -128,7 +128,7 @@ func TestScenariosSVG(t *testing.T) {
 		"4x4 nodes, round trip 20ms, 240 MB": 1, "throughput relative to fast, percent": 1,
 	} {
 		if count(text) != want {
-			t.Errorf("%q is there %d times, want %d", text, count(text), want)
+			t.Errorf("%q is found %d times, want %d", text, count(text), want)
 		}
 	}
 	if bounds := len(regexp.MustCompile("stroke-dasharray").FindAllString(svg, -1)); bounds != 3+2+1 {

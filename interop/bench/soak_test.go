@@ -73,7 +73,7 @@ func (n *soakNode) current() *Daemon {
 	return n.daemon
 }
 
-// retry calls a command until it succeeds: the daemon may be killed meanwhile.
+// retry calls a command until it succeeds: the daemon may be killed.
 func (n *soakNode) retry(ctx context.Context, args ...string) (out string, err error) {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, time.Minute)
@@ -110,7 +110,7 @@ func (n *soakNode) restart(gently bool) error {
 	}
 }
 
-// run runs transfers for a time, and prints and checks what the daemons use.
+// run runs transfers for a time, and prints and checks the resources of the daemons.
 func (s *soak) run(ctx context.Context, length time.Duration) {
 	before := s.sample()
 	over := time.Now().Add(length)
@@ -201,7 +201,7 @@ func (s *soak) transfer(ctx context.Context, name string) {
 	s.transfers.Add(1)
 }
 
-// remove removes a transfer. The daemon may be killed meanwhile, even when it is done.
+// remove removes a transfer. The daemon may be killed, even when it is done.
 func (n *soakNode) remove(ctx context.Context, link string, flags ...string) error {
 	for {
 		_, err := n.current().mob(ctx, append([]string{"rm", link}, flags...)...)
@@ -257,7 +257,7 @@ type soakUse struct {
 	goroutines  int
 }
 
-// sample returns what the daemons use that run all the time.
+// sample returns the resources of the daemons that run all the time.
 func (s *soak) sample() (u soakUse) {
 	for _, n := range s.nodes {
 		if !n.steady {
@@ -303,9 +303,9 @@ func (d *Daemon) goroutines() (n int, err error) {
 func (s *soak) checkFlat(curve []soakUse) {
 	third := len(curve) / 3
 	for _, c := range []struct {
-		what  string
-		of    func(soakUse) float64
-		slack float64
+		what      string
+		of        func(soakUse) float64
+		tolerance float64
 	}{
 		{"memory in bytes", func(u soakUse) float64 { return float64(u.memory) }, 8e6},
 		{"descriptors", func(u soakUse) float64 { return float64(u.descriptors) }, 10},
@@ -321,7 +321,7 @@ func (s *soak) checkFlat(curve []soakUse) {
 		}
 		early, late := quartile(curve[third:2*third]), quartile(curve[2*third:])
 		fmt.Printf("%s: %.4g in the second third, %.4g in the last (lower quartiles)\n", c.what, early, late)
-		if late > 1.15*early+c.slack {
+		if late > 1.15*early+c.tolerance {
 			s.t.Errorf("%s grow from %.4g to %.4g", c.what, early, late)
 		}
 	}

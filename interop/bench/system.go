@@ -28,8 +28,8 @@ type System interface {
 	// Missing is nil if the system can run here; else it names the package to install.
 	Missing() error
 	// Prepare starts what runs before the clock does: trackers, daemons, the source with
-	// its content hashed and served. It returns when the source is ready; no content
-	// moves yet. If it fails, it has ended all that it started.
+	// its content hashed and served. It returns when the source is ready; no bytes of it
+	// are sent yet. If it fails, it has ended all that it started.
 	Prepare(ctx context.Context, s Site) (Transfer, error)
 }
 

@@ -38,7 +38,7 @@ func plannedRate(ctx context.Context, t *testing.T, source *Daemon, link string)
 		t.Fatal(err)
 	}
 	for _, h := range p.Hosts {
-		if h.Rate > 0 && (least == 0 || h.Rate < least) { // nothing limits those of the source's cluster
+		if h.Rate > 0 && (least == 0 || h.Rate < least) { // nothing limits the links of the source's cluster
 			least = h.Rate
 		}
 	}
@@ -112,7 +112,7 @@ func TestGridTopology(t *testing.T) {
 	if bound := plannedRate(ctx, t, source, link); bound < 0.8*12e6 || bound > 1.1*12e6 { // some rates are lower bounds
 		t.Errorf("a plan for what was measured reaches %.2f MB/s, want about 12", bound/1e6)
 	}
-	if len(top.Hosts) != 16 || fromSource != 3 { // those of the source are the bottleneck
+	if len(top.Hosts) != 16 || fromSource != 3 { // the links of the source are the bottleneck
 		t.Errorf("%d hosts, %d full links from the source's cluster", len(top.Hosts), fromSource)
 	}
 }

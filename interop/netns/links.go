@@ -130,7 +130,7 @@ func (l *Links) add(words []string) error {
 		return fmt.Errorf("a link from %s to itself", a)
 	}
 	if l.Rate(a, b) != 0 {
-		return fmt.Errorf("the link between %s and %s is given twice", a, b)
+		return fmt.Errorf("duplicate link between %s and %s", a, b)
 	}
 	r, err := ParseRate(words[2])
 	if err != nil {

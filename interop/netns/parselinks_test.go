@@ -39,7 +39,7 @@ func TestParseLinks(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"A B 3MB\nA B", "line 2: 2 words"},
 		{"A B 3 MB", "line 1: 4 words"},
-		{"A B 3MB\n# c\nB A 4MB", "line 3: the link between B and A"},
+		{"A B 3MB\n# c\nB A 4MB", "line 3: duplicate link between B and A"},
 		{"A A 3MB", "line 1: a link from A"},
 		{"A B fast", `line 1: rate "fast"`},
 		{"A B 1GB\nA C 0MB", "line 2: rate of 0"},

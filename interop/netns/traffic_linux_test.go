@@ -87,8 +87,8 @@ func tcpInfo(t testing.TB, c *net.TCPConn) *unix.TCPInfo {
 	return info
 }
 
-// transfer sends size bytes and returns when they have arrived. sent has those, too, that TCP sent
-// again, as it does when it is kept waiting on a busy machine.
+// transfer sends size bytes and returns when they have arrived. sent includes bytes that TCP sent
+// again, as on a busy machine.
 func transfer(t testing.TB, from, to *Node, size int64) (sent int64) {
 	t.Helper()
 	c := open(t, from, to)

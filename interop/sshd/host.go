@@ -54,7 +54,7 @@ type Host struct {
 const startTimeout = 20 * time.Second
 
 // bootScript makes the mounts of a host. The directory of the site may be below one that is
-// covered here, so it is mounted on /mnt meanwhile.
+// covered here, so it is mounted on /mnt first.
 const bootScript = `set -e
 name=$1 home=$2 programs=$3 hide=$4 mounts=$5
 mount --make-rprivate /

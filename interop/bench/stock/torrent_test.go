@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The info-hash was computed by other means. With pieces of 256 KiB it was that of
+// The info-hash was computed by other means. With pieces of 256 KiB it equals that by
 // libtorrent 2.0.8.
 func TestInfoHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "content.bin")

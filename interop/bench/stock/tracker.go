@@ -43,8 +43,8 @@ func Opentracker() *Tracker {
 	return &Tracker{Name: "opentracker", Missing: missing("opentracker", "opentracker"), Command: opentrackerCommand}
 }
 
-// nobody is the user that owns nothing.
-const nobody = 65534
+// unprivileged is the user id that owns no file.
+const unprivileged = 65534
 
 // opentrackerCommand runs opentracker with a whitelist, as Debian's build requires. It
 // refuses to run as root. If it changed its user itself, the kernel would forget to kill it
@@ -58,7 +58,7 @@ func opentrackerCommand(node *netns.Node, _, list string) (*exec.Cmd, error) {
 	cmd := exec.Command("opentracker", "-i", node.IP.String(), "-p", strconv.Itoa(TrackerPort), "-w", "/proc/self/fd/3")
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{f}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: unprivileged, Gid: unprivileged}}
 	return cmd, nil
 }
 

@@ -1,8 +1,8 @@
 // Command faulty is a daemon with a fault, for tests. It is made of the parts of mobd, and
 // takes some of its flags and --fault:
 //
-//	lossy     refuses half of all requests
-//	polluter  sends false blocks only, and signs those of coded transfers
+//	lossy     rejects half of all requests
+//	polluter  sends corrupt blocks only, and signs them in coded transfers
 //	claimer   claims every piece, fetches none and sends none
 package main
 
