@@ -3,7 +3,6 @@ package mob
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
@@ -102,7 +101,7 @@ func (s *sessions) measureAnswers(l *level) {
 	l.AnswerTime = times[(len(times)-1)/2]
 }
 
-func comparePeers(p, q *peer) int { return strings.Compare(string(p.ID), string(q.ID)) }
+func comparePeers(p, q *peer) int { return cmp.Compare(p.ID, q.ID) }
 
 func insertPeer(ps []*peer, p *peer) []*peer {
 	i, _ := slices.BinarySearchFunc(ps, p, comparePeers)

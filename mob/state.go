@@ -125,9 +125,17 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.picker.Apply(ev)
 		s.resume()
 	case Withheld:
-		s.withhold(ev.Range)
+		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.layout.Count) {
+			if s.stored.Withhold(i) {
+				s.announceLoss(i)
+			}
+		}
 	case Offered:
-		s.offer(ev.Range)
+		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.layout.Count) {
+			if s.stored.Offer(i) {
+				s.announce(i, avail.Have)
+			}
+		}
 	case Failed:
 		s.picker.Apply(ev)
 		s.recordFailed(ev)
@@ -262,24 +270,6 @@ func (s *State) resume() {
 	}
 	s.reconsiderAll()
 	s.checkSoon()
-}
-
-// withhold announces that the node does not offer stored pieces at present.
-func (s *State) withhold(r proto.Range) {
-	for i := range bitset.Numbers([]proto.Range{r}, s.layout.Count) {
-		if s.stored.Withhold(i) {
-			s.announceLoss(i)
-		}
-	}
-}
-
-// offer announces pieces that were withheld.
-func (s *State) offer(r proto.Range) {
-	for i := range bitset.Numbers([]proto.Range{r}, s.layout.Count) {
-		if s.stored.Offer(i) {
-			s.announce(i, avail.Have)
-		}
-	}
 }
 
 // touch records a change of the copies of a piece, or of its fetch.

@@ -72,18 +72,15 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	lacking := s.wanted
-	for i, f := range s.fetches {
-		if f.peer != nil {
+	for i := range s.layout.Count {
+		f := s.fetches[i]
+		switch {
+		case f != nil && f.peer != nil:
 			st.Fetching++
 			continue
+		case f == nil && !s.wanted.Has(i):
+			continue
 		}
-		if lacking == s.wanted {
-			lacking = s.wanted.Clone()
-		}
-		lacking.Add(i)
-	}
-	for i := range lacking.All() {
 		if site.Holders[i] > 0 || site.Rarity[i] > 0 {
 			st.Available++
 			continue

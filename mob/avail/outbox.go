@@ -1,8 +1,8 @@
 package avail
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mobgrid/mob/mob/bitset"
@@ -182,7 +182,7 @@ func (b *Batches) Flush(now time.Time, send func(to proto.PeerID, m *proto.Have)
 		return
 	}
 	b.sent = now
-	slices.SortFunc(b.listed, func(o, p *Outbox) int { return strings.Compare(string(o.id), string(p.id)) })
+	slices.SortFunc(b.listed, func(o, p *Outbox) int { return cmp.Compare(o.id, p.id) })
 	left := b.listed[:0]
 	for _, o := range b.listed {
 		switch at := o.sent.Add(b.Pace); {
