@@ -9,8 +9,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -206,7 +204,7 @@ func TestStragglers(t *testing.T) {
 	}
 	join(t, tb, epoch, "s", "B", "b2", 40, 100)
 	join(t, tb, epoch, "s", "C", "c1", 0, 0)
-	want := fmt.Sprintf("%s 40/100 %s 0/0 ", libpeer.ID("b2"), libpeer.ID("c1"))
+	want := fmt.Sprintf("%s 40/100 %s 0/0 ", peer.ID("b2"), peer.ID("c1"))
 	if got := named(); got != want {
 		t.Errorf("with two far behind: %s", got)
 	}

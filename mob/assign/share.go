@@ -11,6 +11,7 @@ type Share struct{ First, End, Every, Count int }
 // Division is a way to divide numbers into shares.
 type Division uint8
 
+// The divisions.
 const (
 	Ranges Division = iota // a range of numbers each
 	Turns                  // every nth number each, so that each member has a part of any range

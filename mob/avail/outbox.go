@@ -14,6 +14,7 @@ import (
 // Update is a kind of announcement of a piece.
 type Update uint8
 
+// The announcements.
 const (
 	Have  Update = iota // it is stored
 	Claim               // it is requested from outside of a group, or of the only member that has it

@@ -98,6 +98,7 @@ func (p *Peer) MayStart(busy bool) bool {
 // A Verdict is a change that the time without a message or block calls for.
 type Verdict uint8
 
+// The verdicts.
 const (
 	Fine       Verdict = iota // nothing changes
 	FellSilent                // other members take over its part

@@ -68,6 +68,7 @@ type Roster struct {
 // Kind is a kind of [Change].
 type Kind uint8
 
+// The kinds of changes.
 const (
 	Ranked    Kind = iota // a joined member has a new match and position
 	Unmatched             // a joined member that is not alive

@@ -6,6 +6,7 @@ import "time"
 // Timer names a time.
 type Timer uint8
 
+// The timers.
 const (
 	Health  Timer = iota // check all peers
 	Turn                 // a deferred piece becomes available

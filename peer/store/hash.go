@@ -11,7 +11,7 @@ import (
 )
 
 // hashBuffers has buffers for the reads of hashPiece.
-var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 1<<20); return &b }}
+var hashBuffers = sync.Pool{New: func() any { b := make([]byte, 1<<20); return &b }} //nolint:gochecknoglobals // a pool
 
 // hashPiece reads a piece of m, of size bytes, from r into h and returns its hash. Holes of a [Disk] are not read.
 func hashPiece(r io.ReaderAt, h PieceHash, m *proto.Manifest, piece, size int) (pieceSum, error) {

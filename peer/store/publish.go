@@ -278,7 +278,7 @@ func (d publisher) setFile(file int, e *proto.Entry, rec fileRecord) error {
 		return nil
 	}
 	// All of its pieces were found and none was written, if it is too long.
-	h, err := writer{d.Disk}.acquire(file, false)
+	h, err := writer(d).acquire(file, false)
 	if err != nil {
 		return err
 	}
@@ -321,13 +321,13 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	case own.Made:
 		own.Inode = 0
 	}
-	f, err := writer{d.Disk}.openOrCreate(entry, own)
+	f, err := writer(d).openOrCreate(entry, own)
 	if err != nil {
 		return err
 	}
 	defer t.closeFile(f)
 	if f.created {
-		err = writer{d.Disk}.madeEntry(entry, f.info)
+		err = writer(d).madeEntry(entry, f.info)
 	} else if f.info.Size() > 0 {
 		err = f.Truncate(0)
 	}
@@ -371,7 +371,7 @@ func (d publisher) createLink(entry int) error {
 			return nil
 		}
 		if !isLink || !t.owns(name, d.entry(entry), info) {
-			return writer{d.Disk}.existsError(name)
+			return writer(d).existsError(name)
 		}
 		if err := t.root.Remove(name); err != nil {
 			return t.withPath(name, err)
@@ -383,7 +383,7 @@ func (d publisher) createLink(entry int) error {
 	if info, err = t.root.Lstat(name); err != nil {
 		return t.withPath(name, err)
 	}
-	return writer{d.Disk}.madeEntry(entry, info)
+	return writer(d).madeEntry(entry, info)
 }
 
 // createDirs creates all directories, or makes those that exist writable until finishDirs.
@@ -397,7 +397,7 @@ func (d publisher) createDirs() error {
 			continue
 		}
 		name := t.name(i)
-		err := writer{d.Disk}.mkdir(name, i)
+		err := writer(d).mkdir(name, i)
 		if err == nil {
 			continue
 		}
