@@ -14,8 +14,8 @@ import (
 const (
 	// killDelay is the time between SIGTERM and SIGKILL of a remote shell.
 	killDelay = 3 * time.Second
-	// maxUnsent bounds the messages that a host has not read. They take 50 s at the rate of the records of a fast stream.
-	maxUnsent = 1024
+	// maxUnsent bounds the queue of messages to a host, in bytes.
+	maxUnsent = 16 << 20
 )
 
 var errBehind = errors.New("the host does not read its messages")
@@ -28,20 +28,22 @@ type Process struct {
 	out         *io.PipeReader
 	records     *recordReader
 	stderr      tail
-	unsent      chan []byte     // messages; closed with closed
+	wake        chan struct{}   // has a token when the writer has work
 	alive       context.Context // done when the shell has exited, and status and stderr are final
 	status      int
 
 	mu     sync.Mutex
 	killed bool
-	banner []byte // text on standard output, if no record was received
-	why    error  // reason of killFor
-	closed bool   // no more messages
+	banner []byte   // text on standard output, if no record was received
+	why    error    // reason of killFor
+	unsent [][]byte // messages
+	size   int      // of unsent, in bytes
+	closed bool     // no more messages
 }
 
 // start runs a command line on a host.
 func start(shell Runner, host, line string) (*Process, error) {
-	p := &Process{host: host, shell: shell.Name(), unsent: make(chan []byte, maxUnsent)}
+	p := &Process{host: host, shell: shell.Name(), wake: make(chan struct{}, 1)}
 	out, stdout := io.Pipe()
 	var err error
 	if p.command, err = shell.Run(host, line, stdout, &p.stderr); err != nil {
@@ -55,7 +57,6 @@ func start(shell Runner, host, line string) (*Process, error) {
 		p.stderr.endLine()
 		_ = stdout.Close()
 		exited()
-		p.CloseStdin()
 	}()
 	go p.write()
 	return p, nil
@@ -63,12 +64,26 @@ func start(shell Runner, host, line string) (*Process, error) {
 
 // write sends the queued messages until Kill or CloseStdin.
 func (p *Process) write() {
-	for message := range p.unsent {
-		if _, err := p.command.Write(message); err != nil { // the shell exits
-			break
+	for {
+		p.mu.Lock()
+		messages, closed := p.unsent, p.closed
+		p.unsent, p.size = nil, 0
+		p.mu.Unlock()
+		for _, message := range messages {
+			if _, err := p.command.Write(message); err != nil { // the shell exits
+				break
+			}
+		}
+		if closed && len(messages) == 0 {
+			_ = p.command.Close()
+			return
+		}
+		select {
+		case <-p.wake:
+		case <-p.alive.Done():
+			return
 		}
 	}
-	_ = p.command.Close()
 }
 
 // Send queues v as a line of JSON for the program. It does not block. A host that does not read is killed when the queue is
@@ -83,27 +98,27 @@ func (p *Process) Send(v any) error {
 	if p.closed {
 		return os.ErrClosed
 	}
-	select {
-	case p.unsent <- append(line, '\n'):
-		return nil
-	default:
+	if p.size += len(line) + 1; p.size > maxUnsent {
 		go p.killFor(errBehind)
 		return errBehind
 	}
+	p.unsent = append(p.unsent, append(line, '\n'))
+	p.notify()
+	return nil
 }
 
 // CloseStdin closes the standard input of the program after the queued messages.
 func (p *Process) CloseStdin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.close()
+	p.closed = true
+	p.notify()
 }
 
-// close accepts no more messages. The caller holds the lock.
-func (p *Process) close() {
-	if !p.closed {
-		p.closed = true
-		close(p.unsent)
+func (p *Process) notify() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -133,7 +148,8 @@ func (p *Process) killFor(why error) {
 	if p.why == nil {
 		p.why = why
 	}
-	p.close()
+	p.closed, p.unsent = true, nil
+	p.notify()
 	p.mu.Unlock()
 	if !first {
 		return
