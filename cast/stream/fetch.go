@@ -24,11 +24,6 @@ func (r *Receiver) fetch() {
 			r.await(r.ctx)
 			continue
 		}
-		if p.rest != nil {
-			r.next++
-			r.note(p)
-			continue
-		}
 		room, waiting := r.makeRoom()
 		r.waiting = waiting
 		if !room {
@@ -42,6 +37,13 @@ func (r *Receiver) fetch() {
 // start fetches p, the next part, whose block is reserved, and the parts after it in the same epoch, as far as memory
 // allows. The caller holds the lock, which is released during calls of the swarm.
 func (r *Receiver) start(p *part) {
+	if p.rest != nil {
+		block := r.space.take()
+		p.piece = newPiece(r.space, block, copy(block, p.rest))
+		r.next++
+		r.note(p)
+		return
+	}
 	e, err := r.enter(p.number)
 	if err == nil && opens(p.number, r.epoch) {
 		_, err = r.enter(p.number + r.epoch)
@@ -177,7 +179,7 @@ func (r *Receiver) dropOldest() {
 // newestWaiting returns the newest complete part in memory that the consumer does not have.
 func (r *Receiver) newestWaiting() *part {
 	for n := r.next; n > r.given; n-- {
-		if p := r.parts.at(n - 1); p.rest == nil && p.complete && !p.busy && p.inMemory() {
+		if p := r.parts.at(n - 1); p.complete && !p.busy && p.inMemory() {
 			return p
 		}
 	}

@@ -5,11 +5,12 @@ type part struct {
 	record uint64 // that announced it
 	number uint64 // of the piece
 	rest   []byte // the bytes in the record, nil for a piece
-	*piece        // nil if rest is not
-	epoch  *epoch // nil before the piece is fetched, and once it is freed
+	*piece        // empty before it is fetched
+	epoch  *epoch // nil unless it is a piece that is fetched
 
 	complete bool
 	busy     bool // it is moved to the spool, or written to the consumer
+	freed    bool
 }
 
 // queue is a queue of numbered parts.

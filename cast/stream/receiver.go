@@ -207,10 +207,14 @@ func (r *Receiver) leave(e *epoch) {
 
 // free frees a part. The caller holds the lock.
 func (r *Receiver) free(p *part) {
-	if p.epoch != nil {
+	switch {
+	case p.freed:
+	case p.epoch != nil:
 		p.epoch.drop(int(p.number % r.epoch))
-		p.epoch = nil
+	case p.rest != nil && p.complete:
+		p.piece.free()
 	}
+	p.freed = true
 }
 
 // await waits until the state changes, or the receiver or ctx ends. The caller holds the lock, which is released during that.
@@ -250,10 +254,7 @@ func (r *Receiver) Run(ctx context.Context, w io.Writer) (int64, error) {
 		}
 		p.busy = true
 		r.mu.Unlock()
-		b, err := p.rest, error(nil)
-		if b == nil {
-			b, err = p.bytes(buf)
-		}
+		b, err := p.bytes(buf)
 		n, failed := 0, error(nil) // of w
 		if err == nil {
 			n, failed = w.Write(b)
