@@ -1,15 +1,12 @@
 package metainfo
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha1"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/anacrolix/torrent/bencode"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -41,13 +38,12 @@ const (
 )
 
 func (d dict) manifest() (*proto.Manifest, error) {
-	m := &proto.Manifest{}
-	var pieceLength int64
-	err := cmp.Or(d.get("name", &m.Name), d.get("piece length", &pieceLength), d.get("pieces", &m.SHA1))
-	if err != nil {
+	name, noName := d.required("name")
+	pieceLength, noLength := d.integer("piece length")
+	if err := cmp.Or(noName, noLength); err != nil {
 		return nil, err
 	}
-	m.Name = cmp.Or(d.text("name.utf-8"), m.Name)
+	m := &proto.Manifest{Name: cmp.Or(d.text("name.utf-8"), name), SHA1: []byte(d.text("pieces"))}
 	switch isV2 := d["meta version"] != nil || d["file tree"] != nil; {
 	case isV2 && len(m.SHA1) == 0:
 		return nil, errors.New("BitTorrent v2 only, which mob does not support: make one for v1, or for both (hybrid)")
@@ -60,6 +56,7 @@ func (d dict) manifest() (*proto.Manifest, error) {
 		return nil, errors.New("no hashes: the content is empty")
 	}
 	m.PieceLength = uint32(pieceLength)
+	var err error
 	if m.Entries, err = d.entries(); err != nil {
 		return nil, err
 	}
@@ -69,23 +66,20 @@ func (d dict) manifest() (*proto.Manifest, error) {
 // entries returns the files with their directories, and the padding.
 func (d dict) entries() ([]proto.Entry, error) {
 	if d["length"] != nil {
-		e := newFile(d.text("attr"))
-		err := d.get("length", &e.Size)
+		e, err := newFile(d.text("attr")), error(nil)
+		e.Size, err = d.integer("length")
 		return []proto.Entry{e}, err
 	}
-	list := d["files"]
-	if list[0] != 'l' {
+	if !d["files"].isList() {
 		return nil, errors.New("want a list of files")
 	}
 	t := tree{dirs: map[string]bool{}}
-	// One at a time, since millions of empty dictionaries fit.
-	files := bencode.NewDecoder(bytes.NewReader(list[1:]))
-	for files.Offset < int64(len(list)-2) {
-		var f fileEntry
-		if err := files.Decode(&f); err != nil {
-			return nil, fmt.Errorf("files: %w", err)
+	for v := range d["files"].elements() {
+		f, _, err := readDict(v)
+		if err != nil {
+			return nil, fmt.Errorf("a file: %w", err)
 		}
-		e, err := f.entry()
+		e, err := f.file()
 		if err == nil {
 			err = t.add(e)
 		}
@@ -105,34 +99,50 @@ func newFile(attr string) proto.Entry {
 	return e
 }
 
-type fileEntry struct {
-	Attr     string   `bencode:"attr,omitempty,ignore_unmarshal_type_error"`
-	Length   *int64   `bencode:"length"`
-	Path     []string `bencode:"path"`
-	PathUTF8 []string `bencode:"path.utf-8,omitempty"`
+// file returns the file of an element of the list of files.
+func (d dict) file() (e proto.Entry, err error) {
+	path, err := d["path.utf-8"].path()
+	if path == "" && err == nil {
+		path, err = d["path"].path()
+	}
+	if err != nil {
+		return e, fmt.Errorf("the path of a file: %w", err)
+	}
+	length, err := d.integer("length")
+	switch attr := d.text("attr"); {
+	case path == "":
+		return e, errors.New("a file has no path")
+	case err != nil:
+		return e, fmt.Errorf("file %q: %w", path, err)
+	case strings.Contains(attr, "p"):
+		return proto.Entry{Kind: proto.Pad, Size: length}, nil
+	case strings.Contains(attr, "l"):
+		return e, fmt.Errorf("%q is a symbolic link, which is not supported in a torrent", path)
+	default:
+		e = newFile(attr)
+		e.Path, e.Size = path, length
+		return e, nil
+	}
 }
 
-func (f *fileEntry) entry() (proto.Entry, error) {
-	elements := f.Path
-	if len(f.PathUTF8) > 0 {
-		elements = f.PathUTF8
+// path joins the elements of a path.
+func (v value) path() (string, error) {
+	var path []byte
+	for e := range v.elements() {
+		element, err := e.text()
+		switch {
+		case err != nil:
+			return "", err
+		case len(path)+len(element) > proto.MaxPath:
+			return "", fmt.Errorf("more than %d bytes", proto.MaxPath)
+		case element == "", strings.Contains(element, "/"), !utf8.ValidString(element):
+			return "", fmt.Errorf("element %q is empty, has a slash, or is not UTF-8", element)
+		case len(path) > 0:
+			path = append(path, '/')
+		}
+		path = append(path, element...)
 	}
-	path := strings.Join(elements, "/")
-	switch {
-	case path == "":
-		return proto.Entry{}, errors.New("a file has no path")
-	case f.Length == nil:
-		return proto.Entry{}, fmt.Errorf("file %q has no length", path)
-	case strings.Contains(f.Attr, "p"):
-		return proto.Entry{Kind: proto.Pad, Size: *f.Length}, nil
-	case strings.Contains(f.Attr, "l"):
-		return proto.Entry{}, fmt.Errorf("%q is a symbolic link, which is not supported in a torrent", path)
-	case strings.Count(path, "/") != len(elements)-1 || !utf8.ValidString(path):
-		return proto.Entry{}, fmt.Errorf("path %q has an element with a slash, or is not UTF-8", path)
-	}
-	e := newFile(f.Attr)
-	e.Path, e.Size = path, *f.Length
-	return e, nil
+	return string(path), nil
 }
 
 // tree collects entries within the limits of a manifest, since each file of a torrent may name thousands of directories.

@@ -53,6 +53,13 @@ type infoDict struct {
 	Pieces      []byte      `bencode:"pieces"`
 }
 
+// fileEntry is the encoding of an element of the list of files.
+type fileEntry struct {
+	Attr   string   `bencode:"attr,omitempty"`
+	Length int64    `bencode:"length"`
+	Path   []string `bencode:"path"`
+}
+
 // Build returns the info dictionary of a valid manifest with the concatenated SHA-1
 // hashes of its pieces. Equal arguments give equal bytes. It fails if BitTorrent cannot
 // represent the content: one of no bytes, a name that is not UTF-8, an info dictionary
@@ -68,14 +75,14 @@ func Build(m *proto.Manifest, hashes []byte) (*Torrent, error) {
 	for i := range m.Entries {
 		switch e := &m.Entries[i]; {
 		case e.Kind == proto.Pad: // BEP 47 recommends this path
-			d.Files = append(d.Files, fileEntry{Attr: "p", Length: &e.Size, Path: []string{".pad", strconv.FormatInt(e.Size, 10)}})
+			d.Files = append(d.Files, fileEntry{Attr: "p", Length: e.Size, Path: []string{".pad", strconv.FormatInt(e.Size, 10)}})
 		case e.Kind != proto.File:
 		case !utf8.ValidString(e.Path):
 			return nil, fmt.Errorf("the name %q is not UTF-8, as names in a torrent must be: rename it", e.Path)
 		case e.Path == "":
 			d.Length = e.Size
 		default:
-			d.Files = append(d.Files, fileEntry{Length: &e.Size, Path: strings.Split(e.Path, "/")})
+			d.Files = append(d.Files, fileEntry{Length: e.Size, Path: strings.Split(e.Path, "/")})
 		}
 	}
 	info, err := bencode.Marshal(d)

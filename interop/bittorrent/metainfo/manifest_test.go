@@ -115,7 +115,7 @@ func TestManifestErrors(t *testing.T) {
 		{"large pieces", infoOf(32<<20, listed{path: "a", length: 1}),
 			"pieces have 33554432 bytes, and mob supports 16384 (16 KiB) to 16777216 (16 MiB)"},
 		{"only padding", infoOf(16<<10, listed{path: "p", length: 5, pad: true}), "must be a file"},
-		{"empty dictionary", "de", "want either a length or a list"},
+		{"empty dictionary", "de", "no name"},
 	} {
 		if _, err := (Codec{}).Manifest([]byte(tt.in)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)

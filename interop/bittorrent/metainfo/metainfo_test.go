@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,31 @@ func filesOf(tor *Torrent) (files []string) {
 		}
 	}
 	return files
+}
+
+// TestMemory parses torrents of a peer that makes them as expensive as it can.
+func TestMemory(t *testing.T) {
+	const size = 1 << 20
+	rest := func(value string, n int) string { return strings.Repeat(value, n/len(value)) }
+	for name, b := range map[string]string{
+		"strings of an unknown key": info("5:filesld1:zl" + rest("1:a", size) + "eee"),
+		"dictionaries as keys":      info("5:filesld1:zd" + rest("0:de", size) + "eee"),
+		"lists of files":            info("5:filesll" + rest("de", size) + "eee"),
+		"empty files":               info("5:filesl" + rest("de", size) + "e"),
+		"empty elements of a path":  info("5:filesld4:pathl" + rest("0:", size) + "eee"),
+		"keys":                      info(manyKeys(size / 10)),
+		"announce URLs":             "d13:announce-listl" + rest("0:", size) + "e4:info" + info(oneName) + "e",
+		"levels of announce URLs":   "d13:announce-list" + strings.Repeat("l", 60) + rest("1:u", size) + strings.Repeat("e", 60) + "4:info" + info(oneName) + "e",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, infoErr := ParseInfo([]byte(b))
+		_, err := Parse([]byte(b))
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 8*size || infoErr == nil || err == nil {
+			t.Errorf("%s: %d bytes for %d; errors %.100v, %.100v", name, used, len(b), infoErr, err)
+		}
+	}
 }
 
 // TestBuildFile checks the info-hash against the one of libtorrent 2.0.8 for the same file.
@@ -242,26 +268,26 @@ func TestParseInfoErrors(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", "want a dictionary"},
 		{"a list", "le", "want a dictionary"},
-		{"cut", "d4:name", "EOF"},
-		{"cut string", "d4:name10:x", "EOF"},
+		{"cut", "d4:name", "truncated"},
+		{"cut string", "d4:name10:x", "truncated"},
 		{"more after it", info("6:lengthi9e", oneName, oneSize, onePiece) + "x", "1 bytes after the end"},
 		{"key twice", info("6:lengthi9e", "6:lengthi9e"), "duplicate key"},
 		{"key twice, not sorted", info("6:lengthi9e", oneName, "6:lengthi9e"), "duplicate key"},
-		{"no name", info("6:lengthi9e", oneSize, onePiece), "name of 0 bytes"},
+		{"no name", info("6:lengthi9e", oneSize, onePiece), "no name"},
 		{"name of a path", info("6:lengthi9e", "4:name4:../x", oneSize, onePiece), "has a slash"},
 		{"name of dots", info("6:lengthi9e", "4:name2:..", oneSize, onePiece), "is not a file name"},
 		{"escape in the name", info("6:lengthi9e", "4:name2:\x1bx", oneSize, onePiece), "control character"},
 		{"long name", info("6:lengthi9e", "4:name256:"+strings.Repeat("n", 256), oneSize, onePiece), "256 bytes, want 1 to 255"},
-		{"name of a number", info("6:lengthi9e", "4:namei1e"), "name: can't unmarshal a bencode int"},
+		{"name of a number", info("6:lengthi9e", "4:namei1e"), "name: want a string"},
 		{"up", folder("2:.."), `has the element ".."`},
 		{"up between names", folder("1:a2:..1:b"), `has the element ".."`},
-		{"absolute", folder("4:/etc"), "element with a slash"},
-		{"empty element", folder("0:1:a"), "without a path"},
+		{"absolute", folder("4:/etc"), "has a slash"},
+		{"empty element", folder("0:1:a"), "is empty"},
 		{"no element", folder(""), "has no path"},
 		{"NUL", folder("3:a\x00b"), "has a NUL"},
 		{"not UTF-8", folder("1:\xff"), "not UTF-8"},
 		{"long element", folder(element(strings.Repeat("e", 256))), "256 bytes, at most 255"},
-		{"long path", folder(strings.Repeat(element(strings.Repeat("e", 200)), 21)), "4220 bytes, at most 4096"},
+		{"long path", folder(strings.Repeat(element(strings.Repeat("e", 200)), 21)), "more than 4096 bytes"},
 		{"twice", folder("1:a", "1:b", "1:a"), `duplicate path "a"`},
 		{"below a file", folder("1:a1:b", "3:a-c", "1:a"), `duplicate path "a"`},
 		{"link", info("5:filesld4:attr1:l6:lengthi0e4:pathl1:aee", "e", oneName, oneSize, onePiece), "symbolic link"},
@@ -271,20 +297,20 @@ func TestParseInfoErrors(t *testing.T) {
 		{"huge", info("6:lengthi999999999999999999e", oneName, oneSize, onePiece), "content of more than"},
 		{"overflow", info("6:lengthi9223372036854775807e", oneName, oneSize, onePiece), "content of more than"},
 		{"sum overflows", info("5:filesl", strings.Repeat("d6:lengthi900000000000000000e4:pathl1:aee", 12), "e", oneName, oneSize, onePiece), "duplicate path"},
-		{"leading zero", info("6:lengthi09e", oneName, oneSize, onePiece), "leading digit"},
-		{"minus zero", info("6:lengthi-0e", oneName, oneSize, onePiece), "leading digit"},
+		{"leading zero", info("6:lengthi09e", oneName, oneSize, onePiece), "is not an integer"},
+		{"minus zero", info("6:lengthi-0e", oneName, oneSize, onePiece), "is not an integer"},
 		{"empty", info("6:lengthi0e", oneName, oneSize, "6:pieces0:"), "the content is empty"},
 		{"both", info(fileList("1:a"), "6:lengthi9e", oneName, oneSize, onePiece), "either a length or a list"},
 		{"neither", info(oneName, oneSize, onePiece), "either a length or a list"},
 		{"more pieces", info("6:lengthi9e", oneName, oneSize, "6:pieces40:"+strings.Repeat("a", 40)), "40 bytes of SHA-1 for 9 bytes"},
 		{"part of a piece", info("6:lengthi9e", oneName, oneSize, "6:pieces19:"+strings.Repeat("a", 19)), "19 bytes of SHA-1"},
 		{"no pieces", info("6:lengthi9e", oneName, oneSize), "no hashes"},
-		{"no piece length", info("6:lengthi9e", oneName, onePiece), "pieces have 0 bytes"},
+		{"no piece length", info("6:lengthi9e", oneName, onePiece), "no piece length"},
 		{"odd pieces", info("6:lengthi9e", oneName, "12:piece lengthi300000e", onePiece), "piece length 300000, want a power of two"},
 		{"small pieces", info("6:lengthi9e", oneName, "12:piece lengthi8192e", onePiece), "pieces have 8192 bytes"},
 		{"large pieces", info("6:lengthi9e", oneName, "12:piece lengthi536870912e", onePiece), "pieces have 536870912 bytes"},
 		{"v2 only", info("9:file treed1:xd0:d6:lengthi9eeee", "12:meta versioni2e", oneName, oneSize), "BitTorrent v2 only"},
-		{"deep", info("1:a" + strings.Repeat("l", 100) + strings.Repeat("e", 100)), "nesting depth"},
+		{"deep", info("1:a" + strings.Repeat("l", 100) + strings.Repeat("e", 100)), "more than 64 levels"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := ParseInfo([]byte(tt.in))
@@ -301,8 +327,8 @@ func TestParseErrors(t *testing.T) {
 		{"web page", "<html>", "want a dictionary"},
 		{"no info", "d8:announce1:ue", "no info dictionary"},
 		{"info of a number", "d4:infoi1ee", "want a dictionary"},
-		{"bad info", "d4:info" + info(oneName) + "e", "either a length"},
-		{"cut after the info dictionary", "d4:info" + good, "EOF"},
+		{"bad info", "d4:info" + info(oneName) + "e", "no piece length"},
+		{"cut after the info dictionary", "d4:info" + good, "truncated"},
 		{"info twice", "d4:info" + good + "8:announce1:u4:info" + good + "e", "duplicate key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -368,11 +394,12 @@ func TestParseLiberally(t *testing.T) {
 
 // manyKeys returns n sorted keys with values.
 func manyKeys(n int) string {
-	text := ""
+	var text strings.Builder
 	for i := range n {
-		text += fmt.Sprintf("5:zz%03di1e", i)
+		key := fmt.Sprintf("zz%06d", i)
+		fmt.Fprintf(&text, "%d:%si1e", len(key), key)
 	}
-	return text
+	return text.String()
 }
 
 // TestTooLong parses an info dictionary and a torrent file of one byte more than the limits.

@@ -3,6 +3,7 @@ package metainfo
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func Parse(b []byte) (*Metainfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("torrent file: %w", err)
 	}
-	t, err := ParseInfo(d["info"])
+	t, err := ParseInfo(slices.Clone(d["info"]))
 	if err != nil {
 		return nil, err
 	}
@@ -46,50 +47,53 @@ func Parse(b []byte) (*Metainfo, error) {
 		Torrent: t, Trackers: tiers(d["announce-list"]),
 		Comment: d.text("comment"), CreatedBy: d.text("created by"), Created: timeOf(d["creation date"]),
 	}
-	if announce := urls(d["announce"]); len(m.Trackers) == 0 && len(announce) > 0 {
-		m.Trackers = [][]string{announce[:1]}
+	if announce := urls(d["announce"], 1); len(m.Trackers) == 0 && len(announce) > 0 {
+		m.Trackers = [][]string{announce}
 	}
 	return m, nil
 }
 
 // tiers decodes an announce-list: a list of tiers, each a list of URLs. A tier, or the
 // whole announce-list, may also be a single URL.
-func tiers(list bencode.Bytes) (all [][]string) {
-	var values []bencode.Bytes
-	if bencode.Unmarshal(list, &values) != nil {
-		values = []bencode.Bytes{list}
-	}
+func tiers(list value) (all [][]string) {
 	left := proto.MaxLinkAddrs
-	for _, v := range values {
-		tier := urls(v)
-		if tier = tier[:min(len(tier), left)]; len(tier) > 0 {
+	if !list.isList() {
+		list = slices.Concat(value("l"), list, value("e"))
+	}
+	for v := range list.elements() {
+		tier := urls(v, left)
+		if left -= len(tier); len(tier) > 0 {
 			all = append(all, tier)
-			left -= len(tier)
+		}
+		if left == 0 {
+			break
 		}
 	}
 	return all
 }
 
-func urls(value bencode.Bytes) (all []string) {
-	var values []bencode.Bytes
-	if bencode.Unmarshal(value, &values) == nil {
-		for _, v := range values {
-			all = append(all, urls(v)...)
+// urls returns the first URLs of a list of URLs, or a single one.
+func urls(v value, most int) (all []string) {
+	if text, err := v.text(); err == nil {
+		if url := strings.TrimSpace(text); url != "" && most > 0 {
+			return []string{url}
 		}
-		return all
+		return nil
 	}
-	if url := strings.TrimSpace(textOf(value)); url != "" {
-		all = append(all, url)
+	for e := range v.elements() {
+		if all = append(all, urls(e, most-len(all))...); len(all) == most {
+			break
+		}
 	}
 	return all
 }
 
 // timeOf decodes seconds since 1970, which some programs write as a string. It returns the zero
 // time unless the year is 1970 to 9999.
-func timeOf(value bencode.Bytes) (t time.Time) {
-	text := textOf(value)
-	if text == "" {
-		text = strings.Trim(string(value), "ie")
+func timeOf(v value) (t time.Time) {
+	text, err := v.text()
+	if err != nil {
+		text = strings.Trim(string(v[:min(len(v), 30)]), "ie")
 	}
 	if at, err := strconv.ParseInt(text, 10, 64); err == nil && at > 0 && at <= lastSecond {
 		t = time.Unix(at, 0).UTC()
