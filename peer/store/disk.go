@@ -306,9 +306,13 @@ func (d *Disk) Forget(piece int) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	// Only now may a complete file be written to.
-	if !d.journal.Seed() && !d.verified.has(piece) {
-		d.stage.Store(filling)
+	switch {
+	case d.closed:
+		return os.ErrClosed
+	case d.verified.has(piece): // stored again since
+		return nil
+	case !d.journal.Seed():
+		d.stage.Store(filling) // only now may a complete file be written to
 	}
 	d.reopen(piece)
 	return nil

@@ -396,7 +396,7 @@ func TestAdoptLooksOnce(t *testing.T) {
 		return n
 	}
 	few, many := calls(3), calls(33)
-	if many-few > 2*30 {
+	if many-few > 5*30 { // lstat, and open, advise and close for what is hashed from the disk
 		t.Errorf("%d calls for 3 files, %d for 33", few, many)
 	}
 }

@@ -104,7 +104,9 @@ func (d *Disk) stamp(file int) (err error) {
 		if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
 			return err
 		}
-		s = stampOf(info)
+		if s = stampOf(info); !d.journal.Seed() && !d.tree.owns(d.tree.fileName(file), d.files.at(file).File, info) {
+			return nil // another file has the name by now
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

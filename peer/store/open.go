@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -121,7 +122,7 @@ func (d opening) openTree(at *place) error {
 	if !at.made {
 		return nil
 	}
-	if err := d.recordRoot(true); err != nil {
+	if err := cmp.Or(d.recordRoot(true), d.journal.Sync()); err != nil { // Open does not record it again
 		return errors.Join(err, d.Close())
 	}
 	return nil
@@ -257,6 +258,7 @@ func (d opening) recordFound(file int, info fs.FileInfo) (journal.File, error) {
 	e := &d.m.Entries[entry]
 	switch {
 	case !d.journal.Seed():
+		d.tree.dropCache(file) // a flush may have failed before: what is hashed must be on the disk
 		return rec, d.journal.Found(entry, rec)
 	case info.Size() != e.Size || info.ModTime().UnixNano() != e.MTime:
 		return rec, d.changedSince(file, nil)
@@ -356,11 +358,11 @@ func (d opening) takeOverAll() error {
 			return cannotRead(t.fullPath(t.name(i)), err)
 		}
 		f := d.journal.File(i)
-		if f.Owns(vfs.StatOf(info).Inode) || e.Size > 0 && !info.Mode().IsRegular() {
+		if t.owns(t.name(i), f, info) || e.Size > 0 && !info.Mode().IsRegular() {
 			continue
 		}
-		is := journal.File{}
-		if is.Inode = vfs.StatOf(info).Inode; is.Inode == f.Inode {
+		is := journal.File{Born: t.root.Born(t.name(i))}
+		if is.Inode = vfs.StatOf(info).Inode; is.Inode == f.Inode && is.Born == f.Born {
 			is.Changed = f.Changed
 		}
 		if err := d.journal.SetFile(i, is); err != nil {

@@ -435,9 +435,14 @@ func (d writer) mkdir(name string, entry int) error {
 	}
 	info, err := d.tree.lstat(name)
 	if err != nil {
-		return d.tree.withPath(name, err)
+		err = d.tree.withPath(name, err)
+	} else {
+		err = d.madeEntry(entry, info)
 	}
-	return d.madeEntry(entry, info)
+	if err != nil { // without a record it would stay for ever
+		_ = d.tree.root.Remove(name)
+	}
+	return err
 }
 
 // madeEntry records that the store created what info describes.
