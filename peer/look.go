@@ -24,7 +24,7 @@ func Look(transfers ...*Transfer) {
 
 func (r *run) look() {
 	age := lookAge
-	if len(r.Manifest().Entries) > manyEntries {
+	if len(r.verifier.Manifest().Entries) > manyEntries {
 		age = longLookAge
 	}
 	before := r.state().look

@@ -250,7 +250,7 @@ func (r *run) publish(ctx context.Context) error {
 		var away *store.AwayError
 		if !errors.As(err, &away) {
 			if pause > lookPause {
-				r.change(func(s *state) { s.waiting, s.outcome, s.flushed = "", s.outcome.next(), s.flushed.next() })
+				r.change(func(s *state) { s.waiting, s.outcome, s.flushed = "", s.outcome.retry(), s.flushed.retry() })
 			}
 			return err
 		}

@@ -170,6 +170,14 @@ func (o *outcome) next() *outcome {
 	return o
 }
 
+// retry returns the outcome of another attempt: a new one after an error.
+func (o *outcome) retry() *outcome {
+	if o.settled() && o.err == nil {
+		return o
+	}
+	return o.next()
+}
+
 // wait blocks until the outcome is settled, or ctx ends.
 func (o *outcome) wait(ctx context.Context) error {
 	if o.settled() {

@@ -76,6 +76,7 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 			}
 		}
 		n.transfers.remove(t)
+		t.change(func(s *state) { s.settle(ErrStopped) }) // also if it has not run
 		return nil
 	})
 	return left, err

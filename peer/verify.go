@@ -174,8 +174,14 @@ func (v *verification) compare(ctx context.Context, disk *store.Disk, r metadata
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
 	defer t.use.start()()
-	s := t.state()
+	s, err := t.awaitSwarm(ctx)
+	if err != nil {
+		return nil, err
+	}
 	v := verification{m: s.desc.Manifest()}
+	if v.m == nil {
+		return nil, errNothingToVerify
+	}
 	if err := v.compare(ctx, s.disk(), s.rec); err != nil {
 		return nil, err
 	}
@@ -184,6 +190,8 @@ func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) 
 
 // wasComplete reports whether all pieces were stored once.
 func wasComplete(r metadata.Record) bool { return r.Whole || r.Seed || !r.Completed.IsZero() }
+
+var errNothingToVerify = errors.New("there is nothing to verify: the manifest is not here")
 
 // Verify compares all entries with the content, reads all that the node has again, and hashes it. It calls progress, if
 // that is not nil, with the bytes done and to do. Damaged pieces are not offered any more. They are fetched
@@ -203,7 +211,7 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 		})
 		return found, err
 	}
-	check := make([]bool, t.Manifest().Pieces())
+	check := make([]bool, st.desc.Manifest().Pieces())
 	for i := range check {
 		check[i] = s.Checkable(i)
 	}
@@ -218,6 +226,9 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	err = s.Audit(ctx, store.Pieces(check), v.found)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
+	}
+	if why := context.Cause(s.Context()); errors.Is(why, ErrStopped) || errors.Is(why, errClosing) {
+		return nil, fmt.Errorf("the content was not verified to the end: %w", why)
 	}
 	if s.Context().Err() != nil { // such as when a piece cannot be fetched again: something else is in the place of its file
 		return t.Verify(ctx, progress)
@@ -261,7 +272,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 		return nil, errors.New("the transfer has just been started: verify it again")
 	}
 	if err := d.Load(); d.Manifest() == nil {
-		return nil, errors.Join(errors.New("there is nothing to verify: the manifest is not here"), err)
+		return nil, errors.Join(errNothingToVerify, err)
 	}
 	m := d.Manifest()
 	st, err := store.Open(t.dir, s.rec.Root, m, t.files(s.rec))

@@ -150,8 +150,17 @@ func (k *checker) stored(piece int) {
 // OutOfService returns the damaged pieces in order, the number of unreadable ones, and the reason for the first of these.
 func (k *checker) OutOfService() (damaged []int, unreadable int, why error) {
 	k.mu.Lock()
+	damaged, unreadable, why = slices.Collect(maps.Keys(k.damaged)), len(k.unreadable), k.why
+	k.mu.Unlock()
+	slices.Sort(damaged)
+	return damaged, unreadable, why
+}
+
+// Unavailable returns the numbers of damaged and of unreadable pieces.
+func (k *checker) Unavailable() (damaged, unreadable int) {
+	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Sorted(maps.Keys(k.damaged)), len(k.unreadable), k.why
+	return len(k.damaged), len(k.unreadable)
 }
 
 // fileOf returns the name of the first file that has bytes of a piece.

@@ -6,7 +6,13 @@ import "context"
 // swarm ends.
 func (s *Swarm) Probe(ctx context.Context) error {
 	answered := make(chan struct{})
-	go s.post(func() { close(answered) })
+	select {
+	case s.inbox <- func() { close(answered) }:
+	case <-s.ctx.Done():
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	select {
 	case <-answered:
 	case <-s.ctx.Done():
