@@ -72,7 +72,11 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	for i := range s.layout.Count {
+	count := s.layout.Count
+	if len(s.fetches) == 0 && s.wanted.Len() == 0 {
+		count = 0
+	}
+	for i := range count {
 		f := s.fetches[i]
 		switch {
 		case f != nil && f.peer != nil:

@@ -1,7 +1,6 @@
 package roster
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -59,9 +58,8 @@ func (r *Roster) DialCandidates() {
 		}
 	}
 	var list, planned []*Node
-	sites := map[string][]*Node{} // sorted by ID
-	for _, id := range slices.Sorted(maps.Keys(r.candidates.byID)) {
-		n := r.candidates.byID[id]
+	sites := map[string][]*Node{}
+	for _, n := range r.candidates.byID {
 		name := proto.ClusterGroup(n.Cluster, 1)
 		sites[name] = append(sites[name], n)
 		if r.work.Seeks(n.Host) && !n.dialing {
@@ -92,6 +90,7 @@ func (r *Roster) DialCandidates() {
 
 // matching returns the candidates of a site that would match the node if they were members.
 func (r *Roster) matching(other string, ns []*Node) (out []*Node) {
+	slices.SortFunc(ns, byID)
 	known := r.site().nodes[other]
 	first, end := r.site().Matches(len(known) + len(ns))
 	for i, n := range ns {
