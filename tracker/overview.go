@@ -89,10 +89,8 @@ func (s *Server) Overview(key []byte) *Overview {
 	t := s.state.table
 	o := &Overview{Largest: []SwarmOverview{}, Clusters: []ClusterOverview{}}
 	o.Swarms, o.Members = t.size(s.clock())
-	largest := slices.SortedFunc(maps.Values(t.swarms), func(a, b *swarm) int {
-		return cmp.Or(-cmp.Compare(len(a.members), len(b.members)), strings.Compare(a.key, b.key))
-	})
-	for _, sw := range largest[:min(len(largest), maxSwarms)] {
+	largest := t.largest()
+	for _, sw := range largest {
 		so := SwarmOverview{ID: swarmID(sw.key), Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
 		for c := range sw.all() {
 			so.Whole += int(c.complete)
@@ -110,6 +108,24 @@ func (s *Server) Overview(key []byte) *Overview {
 		}
 	}
 	return o
+}
+
+// Largest returns the content ids of the swarms of [Overview.Largest].
+func (s *Server) Largest() (ids []string) {
+	s.state.Lock()
+	defer s.state.Unlock()
+	for _, sw := range s.state.table.largest() {
+		ids = append(ids, swarmID(sw.key))
+	}
+	return ids
+}
+
+// largest returns the swarms with the most members, the largest first.
+func (t *table) largest() []*swarm {
+	all := slices.SortedFunc(maps.Values(t.swarms), func(a, b *swarm) int {
+		return cmp.Or(-cmp.Compare(len(a.members), len(b.members)), strings.Compare(a.key, b.key))
+	})
+	return all[:min(len(all), maxSwarms)]
 }
 
 func (s *swarm) missing(c *group) uint64 {

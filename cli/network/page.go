@@ -59,8 +59,8 @@ func swarmKey(t *tracker.Server, name string, names *shortname.Names) []byte {
 	if name == "" {
 		return nil
 	}
-	for _, s := range t.Overview(nil).Largest {
-		if c, err := cid.Decode(s.ID); err == nil && names.Of(c) == name {
+	for _, id := range t.Largest() {
+		if c, err := cid.Decode(id); err == nil && names.Of(c) == name {
 			return c.Bytes()
 		}
 	}
