@@ -72,19 +72,18 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	count := s.layout.Count
-	if len(s.fetches) == 0 && s.wanted.Len() == 0 {
-		count = 0
-	}
-	for i := range count {
-		f := s.fetches[i]
-		switch {
-		case f != nil && f.peer != nil:
+	missing := s.wanted
+	for i, f := range s.fetches {
+		if f.peer != nil {
 			st.Fetching++
 			continue
-		case f == nil && !s.wanted.Has(i):
-			continue
 		}
+		if missing == s.wanted {
+			missing = s.wanted.Clone()
+		}
+		missing.Add(i)
+	}
+	for i := range missing.All() {
 		if site.Holders[i] > 0 || site.Rarity[i] > 0 {
 			st.Available++
 			continue
