@@ -66,8 +66,9 @@ func (d dict) manifest() (*proto.Manifest, error) {
 // entries returns the files with their directories, and the padding.
 func (d dict) entries() ([]proto.Entry, error) {
 	if d["length"] != nil {
-		e, err := newFile(d.text("attr")), error(nil)
-		e.Size, err = d.integer("length")
+		length, err := d.integer("length")
+		e := newFile(d.text("attr"))
+		e.Size = length
 		return []proto.Entry{e}, err
 	}
 	if !d["files"].isList() {
