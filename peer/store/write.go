@@ -1,11 +1,7 @@
 package store
 
 import (
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash/fnv"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -269,51 +265,6 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	return w, nil
 }
 
-// separate replaces the file of an entry by a copy, if it has other names in the content or outside. The other names
-// keep the original. It returns the inode number of the copy.
-func (d writer) separate(entry int) (inode uint64, err error) {
-	t, name := d.tree, d.tree.name(entry)
-	temp := t.tempName(name)
-	err = t.copyFile(temp, name)
-	if errors.Is(err, fs.ErrPermission) {
-		t.widenTo(filepath.Dir(name))
-		err = t.copyFile(temp, name)
-	}
-	if err == nil {
-		inode, err = d.recordInode(entry, temp)
-	}
-	if err == nil {
-		err = t.root.Rename(temp, name)
-	}
-	t.names.note(name)
-	if err != nil {
-		_, _ = d.recordInode(entry, name) // it may have been renamed
-		_ = t.root.Remove(temp)           // or the next try does
-		return 0, fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
-	}
-	return inode, nil
-}
-
-// recordInode records that an entry is the file with a name.
-func (d writer) recordInode(entry int, name string) (uint64, error) {
-	info, err := d.tree.root.Lstat(name)
-	born := d.tree.root.Born(name)
-	if err != nil {
-		return 0, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return 0, os.ErrClosed
-	}
-	f := d.journal.File(entry)
-	f.Stamp, f.Born = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born
-	if file := d.tree.layout.file(entry); file >= 0 {
-		d.files.update(file, func(r *fileRecord) { r.File = f })
-	}
-	return f.Inode, d.journal.SetFile(entry, f)
-}
-
 // existsError returns why nothing is written to what has a name and is not the store's.
 func (d writer) existsError(name string) error {
 	info, err := d.tree.lstat(name)
@@ -324,25 +275,6 @@ func (d writer) existsError(name string) error {
 		return err
 	}
 	return &ExistsError{Path: d.tree.fullPath(name), Inside: !d.tree.single()}
-}
-
-// findAlias returns an [*AliasError] if what is at a name of the content, and was not there
-// when the store was opened, is a file that the store has created at another name.
-func (d writer) findAlias(name string, s vfs.Stat) error {
-	for _, other := range d.files.all(func(f *fileRecord) bool { return f.Owns(s.Inode) }) {
-		path := d.tree.fileName(other)
-		if path == name {
-			continue
-		}
-		info, err := d.tree.stat(other)
-		if err != nil || info == nil {
-			continue
-		}
-		if o := vfs.StatOf(info); o.Inode == s.Inode && o.Device == s.Device {
-			return &AliasError{Path: d.tree.fullPath(path), Other: d.tree.fullPath(name)}
-		}
-	}
-	return nil
 }
 
 // commitHoles commits the pieces of zeros of new content, whose files start as holes.
@@ -367,39 +299,6 @@ func (d writer) commitHoles() error {
 		}
 	}
 	return nil
-}
-
-// tempPrefix is the prefix of the names of the copies of the content with that manifest.
-func tempPrefix(manifest [32]byte) string { return ".mob-" + hex.EncodeToString(manifest[:8]) + "-" }
-
-// tempName returns the name of the copy beside a file. Only copies of this content have it.
-func (t *tree) tempName(name string) string {
-	h := fnv.New64a()
-	_, _ = io.WriteString(h, name) // never fails
-	return filepath.Join(filepath.Dir(name), fmt.Sprintf("%s%016x", t.temp, h.Sum64()))
-}
-
-// copyFile copies a file to a new one, and waits until the copy is on the disk: pieces of
-// the file may count as such.
-func (t *tree) copyFile(to, from string) error {
-	src, _, err := t.openRegular(from, os.O_RDONLY)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	// A crash may have left one.
-	if err := t.root.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	dst, err := t.root.OpenFile(to, createFlags, transferFileMode)
-	if err != nil {
-		return err
-	}
-	err = dst.CopyFrom(src)
-	if err == nil {
-		err = dst.Sync()
-	}
-	return errors.Join(err, dst.Close())
 }
 
 // create creates a file and the directories above it.
