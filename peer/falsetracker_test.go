@@ -2,13 +2,10 @@ package peer_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
@@ -50,14 +47,7 @@ func TestWrongTrackerReplies(t *testing.T) {
 	t.Parallel()
 	lies := &falseTracker{}
 	for range 100 {
-		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := libpeer.IDFromPrivateKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, id := newIdentity(t)
 		lies.invented = append(lies.invented, proto.PeerID(id))
 	}
 	lie := peertest.Configure(func(cfg *peer.Config) {

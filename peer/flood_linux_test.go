@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -40,12 +39,7 @@ func TestFlood(t *testing.T) {
 		t.Skip("the race detector multiplies memory")
 	}
 	link, child := startFlooded(t, manyPieces)
-	fetch := func(name string) {
-		t.Helper()
-		get := peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(t.TempDir(), name))
-		peertest.Wait(t, get)
-	}
-	fetch("before")
+	fetchOnce(t, link)
 	before := rss(t, child)
 	infos, err := libpeer.AddrInfosFromP2pAddrs(link.Peers...)
 	if err != nil {
@@ -73,13 +67,13 @@ func TestFlood(t *testing.T) {
 		time.Sleep(time.Second / 4)
 		most = max(most, rss(t, child)-before)
 		if !fetched && sessions.value() > flooders {
-			fetch("during")
+			fetchOnce(t, link)
 			fetched = true
 		}
 	}
 	wg.Wait()
 	if !fetched {
-		fetch("after")
+		fetchOnce(t, link)
 	}
 	most = max(most, rss(t, child)-before)
 	t.Logf("%d sessions and %d headers of blocks: resident memory grew by %d MiB", sessions.value(), headers.value(), most>>20)

@@ -1,13 +1,10 @@
 package peer_test
 
 import (
-	"crypto/rand"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
@@ -53,13 +50,6 @@ func TestIsolation(t *testing.T) {
 // unreachable returns a member of a cluster whose address takes no connections.
 func unreachable(t *testing.T, cluster string) proto.Member {
 	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := libpeer.IDFromPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, id := newIdentity(t)
 	return proto.Member{ID: proto.PeerID(id), Cluster: cluster, Addrs: [][]byte{ma.StringCast("/ip4/127.0.0.1/tcp/1").Bytes()}}
 }

@@ -31,7 +31,7 @@ func testMatches(t *testing.T, near []string) {
 		others := slices.Delete(slices.Clone(all), k, k+1)
 		for _, m := range matches(self.ID, self.Cluster, others, near) {
 			if proto.SharedParts(m.Cluster, self.Cluster) > 0 {
-				t.Errorf("%s matches %s of its own site", self.ID, m.ID)
+				t.Errorf("%s matches %s, of the same site", self.ID, m.ID)
 			}
 			met[[2]proto.PeerID{min(self.ID, m.ID), max(self.ID, m.ID)}]++
 		}

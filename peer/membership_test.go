@@ -116,9 +116,8 @@ func TestClockSkew(t *testing.T) {
 	}
 }
 
-// member starts a host that is a member of a network by a certificate for a cluster: a test speaks
-// the protocol for it.
-func member(t *testing.T, secret *membership.Secret, cluster string) host.Host {
+// newIdentity returns a new key and its peer ID.
+func newIdentity(t *testing.T) (crypto.PrivKey, libpeer.ID) {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -128,6 +127,14 @@ func member(t *testing.T, secret *membership.Secret, cluster string) host.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return key, id
+}
+
+// member starts a host that is a member of a network by a certificate for a cluster: a test speaks
+// the protocol for it.
+func member(t *testing.T, secret *membership.Secret, cluster string) host.Host {
+	t.Helper()
+	key, id := newIdentity(t)
 	m, err := membership.New(membership.Config{Secret: secret, Self: id, Cluster: cluster})
 	if err != nil {
 		t.Fatal(err)

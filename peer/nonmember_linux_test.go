@@ -65,12 +65,7 @@ func TestNonMemberMemory(t *testing.T) {
 		t.Skip("the race detector multiplies memory")
 	}
 	link, child := startFlooded(t, "1")
-	fetch := func(name string) {
-		t.Helper()
-		get := peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(t.TempDir(), name))
-		peertest.Wait(t, get)
-	}
-	fetch("before")
+	fetchOnce(t, link)
 	before := rss(t, child)
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -88,7 +83,7 @@ func TestNonMemberMemory(t *testing.T) {
 			break
 		}
 	}
-	fetch("during")
+	fetchOnce(t, link)
 	most = max(most, rss(t, child)-before)
 	t.Logf("resident memory grew by %d MiB", most>>20)
 	announced := nonMembers * floods / 2 * (proto.MaxFrame + proto.MaxOpening)
@@ -123,6 +118,12 @@ func flood(ctx context.Context, h libhost.Host, addrs []ma.Multiaddr) {
 		})
 		context.AfterFunc(ctx, func() { _ = s.Reset() })
 	}
+}
+
+// fetchOnce fetches the content with a new node.
+func fetchOnce(t *testing.T, link *proto.Link) {
+	t.Helper()
+	peertest.Wait(t, peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(t.TempDir(), "out")))
 }
 
 // startFlooded starts a node in a separate process, which seeds content: manyPieces for many pieces.
