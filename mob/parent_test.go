@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestParentWithNewHostNameMatchesByRank checks that a parent in a plan, of which the node requests whatever its rank,
-// is a peer like any other once its host has another name.
+// TestParentWithNewHostNameMatchesByRank checks that a parent in a plan is a peer like any other once its
+// host has another name. Until then the node requests pieces of it at any rank.
 func TestParentWithNewHostNameMatchesByRank(t *testing.T) {
 	work := assign.Follow(&plan.Plan{
 		Hosts: []string{"source", "self"}, Trees: []plan.Tree{{Rate: 1e6, Parents: []int{-1, 0}}},

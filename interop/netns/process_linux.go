@@ -23,7 +23,7 @@ type Process struct {
 	once sync.Once
 	err  error
 
-	// mu guards ended, after which the process ID may be reused.
+	// mu guards ended, since the process ID may be reused afterwards.
 	mu    sync.Mutex
 	ended bool
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Rate is a rate in bytes per second. Zero means no limit where a type says so, and no link in [Links].
+// Rate is a rate in bytes per second. Zero means no limit where the documentation of a type specifies it, and no link in [Links].
 type Rate float64
 
 // Units are decimal, as for links: 1 MBps is 1e6 bytes per second.

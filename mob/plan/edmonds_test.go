@@ -40,7 +40,7 @@ func fullMesh(t *Topology) bool {
 	return len(t.Links) == n*(n-1)/2
 }
 
-// TestEdmondsWithInterfaces uses sites whose hosts send and receive hardly more than the bound: the
+// TestEdmondsWithInterfaces uses sites whose hosts send and receive little more than the bound: the
 // trees must spread what leaves a site over its hosts.
 func TestEdmondsWithInterfaces(t *testing.T) {
 	t.Parallel()

@@ -250,7 +250,7 @@ func TestNetworkFaults(t *testing.T) {
 	}
 }
 
-// TestCuts requires min-cuts that agree with those of the narrowest links in a tree, and with Bound.
+// TestCuts requires min-cuts that agree with the narrowest links in a tree, and with Bound.
 func TestCuts(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
