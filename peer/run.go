@@ -229,7 +229,7 @@ func (r *run) complete(s *swarm.Swarm) {
 	}
 	switch {
 	case err == nil:
-		r.change(func(s *state) { s.flushed.settle(nil) })
+		r.change(func(s *state) { s.settleOne(s.flushed, nil) })
 	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
 		s.LoseDropped()
 	default:
@@ -297,9 +297,9 @@ func (r *run) checkEntries(ctx context.Context) {
 		return
 	}
 	r.change(func(s *state) {
-		s.outcome.settle(err)
+		s.settleOne(s.outcome, err)
 		if rec.Seed {
-			s.flushed.settle(err) // nothing is flushed until the files are back
+			s.settleOne(s.flushed, err) // nothing is flushed until the files are back
 		}
 	})
 }
@@ -315,7 +315,7 @@ func (r *run) setComplete() {
 	})
 	r.change(func(s *state) {
 		s.phase, s.completed = Whole, time.Now()
-		s.outcome.settle(nil)
+		s.settleOne(s.outcome, nil)
 	})
 }
 

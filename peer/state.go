@@ -37,6 +37,7 @@ type state struct {
 	started, completed time.Time
 	outcome            *outcome // for Wait
 	flushed            *outcome // for Flush
+	settling           []func() // settles outcomes once the state is published
 }
 
 // hashing is the progress of a check of stored pieces, in bytes.
@@ -75,10 +76,14 @@ func (s *state) stored() (pieces int, bytes int64) {
 	return s.rec.Have, s.rec.Bytes
 }
 
-// settle ends the calls of Wait and Flush.
+// settle ends the calls of Wait and Flush, which then see this state.
 func (s *state) settle(err error) {
-	s.outcome.settle(err)
-	s.flushed.settle(err)
+	s.settleOne(s.outcome, err)
+	s.settleOne(s.flushed, err)
+}
+
+func (s *state) settleOne(o *outcome, err error) {
+	s.settling = append(s.settling, func() { o.settle(err) })
 }
 
 // states publishes the state of a transfer: readers wait for nothing.
@@ -97,7 +102,12 @@ func (t *Transfer) change(f func(*state)) {
 	old := t.state()
 	s := *old
 	f(&s)
+	settling := s.settling
+	s.settling = nil
 	t.states.current.Store(&s)
+	for _, settle := range settling {
+		settle()
+	}
 	t.states.changing.Unlock()
 	if s.phase == old.phase {
 		return
@@ -154,7 +164,7 @@ func (o *outcome) settled() bool {
 	}
 }
 
-// settle sets the error, unless the outcome is settled. It is called within [Transfer.change].
+// settle sets the error, unless the outcome is settled. [Transfer.change] calls it.
 func (o *outcome) settle(err error) {
 	if !o.settled() {
 		o.err = err
