@@ -1,6 +1,7 @@
 package peer_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,8 @@ import (
 )
 
 var (
-	modelTime = flag.Duration("model", 0, "how long TestModel runs with random seeds; 0 for its 20 seeds")
-	modelSeed = flag.Uint64("model.seed", 0, "the only seed that TestModel runs")
+	modelTime = flag.Duration("model", 0, "how long TestModel runs, from a random seed on; 0 for its 20 seeds")
+	modelSeed = flag.Uint64("model.seed", 0, "the only seed that TestModel runs, or the first one with -model")
 )
 
 const (
@@ -37,7 +38,7 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64) { t.Run(fmt.Sprint(seed), func(t *testing.T) { runModel(t, seed) }) }
 	switch {
-	case *modelSeed != 0:
+	case *modelSeed != 0 && *modelTime == 0:
 		run(*modelSeed)
 	case *modelTime == 0:
 		var all sync.WaitGroup
@@ -51,10 +52,12 @@ func TestModel(t *testing.T) {
 		all.Wait()
 	default:
 		var all sync.WaitGroup
+		var last atomic.Uint64
+		last.Store(cmp.Or(*modelSeed, rand.Uint64N(1e6)) - 1)
 		for range 4 {
 			all.Go(func() {
 				for end := time.Now().Add(*modelTime); time.Now().Before(end) && !t.Failed(); {
-					run(rand.Uint64N(1e6))
+					run(last.Add(1))
 				}
 			})
 		}

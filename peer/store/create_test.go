@@ -140,7 +140,7 @@ func TestFinishStartsOver(t *testing.T) {
 	d := p.create()
 	p.putAll(d)
 	// As left by a Finish that did not complete.
-	p.ok(os.WriteFile(p.path("e"), nil, 0o400))
+	p.ok(os.WriteFile(p.path("e"), nil, 0o600))
 	p.ok(os.Symlink("a/x", p.path("l")))
 	p.ok(os.Chmod(p.path("a/x"), 0o444))
 	p.ok(os.Chmod(p.path("a"), 0o555))

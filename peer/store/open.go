@@ -161,8 +161,12 @@ type opening struct {
 // start compares the files with the journal. If it fails, it closes the store.
 func (d opening) start(boot journal.BootID) error {
 	err := errors.Join(d.journal.Boot(boot), d.inspect())
-	if err == nil && d.fresh && !d.journal.Seed() {
+	switch {
+	case err != nil || d.journal.Seed():
+	case d.fresh:
 		err = d.foundEntries()
+	default:
+		err = d.claimEmpty()
 	}
 	if err != nil {
 		return errors.Join(err, d.Close())
@@ -299,7 +303,7 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	switch {
 	case f.Foreign || f.Inode == s.Inode:
 		return f
-	case f.Inode == 0 && info.Size() == 0: // it was created, and nothing more
+	case f.Inode == 0 && d.unrecorded(e, info): // it was created, and nothing more
 		f.Made = true
 	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file):
 		// The file system has new inode numbers. The time alone may also be the time of a file that was made in the same tick.
@@ -310,6 +314,37 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	}
 	f.Stamp, f.Born = journal.Stamp{Inode: s.Inode}, 0
 	return f
+}
+
+// unrecorded reports whether a file that the journal does not have is one that a crash kept from being recorded: an empty
+// file with a mode that the store gives it.
+func (d opening) unrecorded(e *proto.Entry, info fs.FileInfo) bool {
+	mode := info.Mode().Perm()
+	return info.Mode().IsRegular() && info.Size() == 0 &&
+		(mode == transferFileMode || !d.sameBoot && mode == d.tree.mode(e, info).Perm())
+}
+
+// claimEmpty records the empty files that a crash kept from being recorded.
+func (d opening) claimEmpty() error {
+	t := d.tree
+	look := looker{t: t}
+	for i := range t.m.Entries {
+		e := &t.m.Entries[i]
+		if e.Kind != proto.File || e.Size > 0 || d.journal.File(i).Inode != 0 {
+			continue
+		}
+		info, err := look.lstat(i)
+		if err != nil && !notThere(err) {
+			return cannotRead(t.fullPath(t.name(i)), err)
+		}
+		if err != nil || !d.unrecorded(e, info) {
+			continue
+		}
+		if err := d.journal.SetFile(i, journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // loadPieces sets what the journal has, except for pieces of missing files.

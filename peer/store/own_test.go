@@ -125,6 +125,75 @@ func TestAgainLeavesFoundFile(t *testing.T) {
 	}
 }
 
+// TestForeignEmptyFiles creates empty files at names of the content, at different times, or changes the mode of a published
+// one. The store does not change them, and does not write to one where the content has bytes.
+func TestForeignEmptyFiles(t *testing.T) {
+	mine := func(p *place, name string, mode fs.FileMode) {
+		p.ok(errors.Join(os.RemoveAll(p.path(name)), os.WriteFile(p.path(name), nil, 0o600), os.Chmod(p.path(name), mode)))
+	}
+	again := func(p *place, change func()) *store.Disk {
+		d := p.create()
+		p.putAll(d)
+		p.ok(d.Finish())
+		p.ok(d.Close())
+		change()
+		d = p.open()
+		p.ok(d.Forget(0))
+		return d
+	}
+	for name, test := range map[string]struct {
+		mode fs.FileMode
+		do   func(p *place) *store.Disk // until Finish
+		left string
+	}{
+		"before": {0o400, func(p *place) *store.Disk {
+			p.ok(os.Mkdir(p.root, 0o755))
+			mine(p, "e", 0o400)
+			return p.got(store.Again(p.dir, p.root, p.Manifest, p.files))
+		}, "not created by this transfer"},
+		"during": {0o600, func(p *place) *store.Disk {
+			d := p.create()
+			mine(p, "e", 0o600)
+			return d
+		}, "not created by this transfer"},
+		"before a restart": {0o400, func(p *place) *store.Disk {
+			p.ok(p.create().Close())
+			mine(p, "e", 0o400)
+			return p.open()
+		}, "not created by this transfer"},
+		"replaced": {0o600, func(p *place) *store.Disk {
+			return again(p, func() { mine(p, "e", 0o600) })
+		}, "not created by this transfer"},
+		"mode changed": {0o400, func(p *place) *store.Disk {
+			return again(p, func() { p.ok(os.Chmod(p.path("e"), 0o400)) })
+		}, "changed since it was fetched"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := removable(t)
+			d := test.do(p)
+			before, err := os.Stat(p.path("e"))
+			p.ok(err)
+			p.putMissing(d)
+			p.ok(d.Finish())
+			after, err := os.Stat(p.path("e"))
+			p.ok(err)
+			if !os.SameFile(before, after) || after.Mode() != test.mode || !after.ModTime().Equal(before.ModTime()) {
+				t.Errorf("it was %v of %v, and is %v of %v", before.Mode(), before.ModTime(), after.Mode(), after.ModTime())
+			}
+			p.ok(d.Close())
+			p.remove("e: " + test.left)
+		})
+	}
+	p := removable(t)
+	p.ok(p.create().Close())
+	mine(p, "b", 0o640)
+	_, err := p.open().WriteAt(p.Piece(3), 3*piece)
+	var exists *store.ExistsError
+	if info, statErr := os.Stat(p.path("b")); !errors.As(err, &exists) || exists.Path != p.path("b") || statErr != nil || info.Size() > 0 {
+		t.Errorf("a write to b: %v, %v", err, statErr)
+	}
+}
+
 // TestEmptyFileWritten writes to an empty file that was published. Before Finish, the next Publish fails and names the file;
 // after that, it leaves the file.
 func TestEmptyFileWritten(t *testing.T) {

@@ -307,18 +307,16 @@ func (d publisher) leave(file int, info fs.FileInfo) {
 	})
 }
 
-// publishEmpty creates an empty file, or makes the one that it took over empty. It leaves a file that another program wrote
-// to since it was published.
+// publishEmpty creates an empty file, or makes the one that it took over empty. It leaves an empty file that another
+// program created, and a file that another program changed since it was published.
 func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	t, name := d.tree, d.tree.name(entry)
 	own := d.entry(entry)
 	info, err := t.lstat(name)
 	switch exists := err == nil && info.Mode().IsRegular(); {
-	case exists && info.Size() == 0 && t.hasMetadata(info, e), exists && info.Size() > 0 && own.Final:
+	case exists && own.Final, exists && info.Size() == 0 && (t.hasMetadata(info, e) || !t.owns(name, own, info)):
 		return nil
-	case exists && info.Size() == 0: // nothing in it is lost
-		own.Inode, own.Foreign, own.Born = vfs.StatOf(info).Inode, false, 0
-	case own.Made:
+	case own.Made && (!exists || info.Size() > 0):
 		own.Inode = 0
 	}
 	f, err := writer(d).openOrCreate(entry, own)
@@ -327,7 +325,9 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	}
 	defer t.closeFile(f)
 	if f.created {
-		err = writer(d).madeEntry(entry, f.info)
+		if err = writer(d).madeEntry(entry, f.info); err != nil { // without a record it would count as another program's
+			_ = t.root.Remove(name)
+		}
 	} else if f.info.Size() > 0 {
 		err = f.Truncate(0)
 	}
