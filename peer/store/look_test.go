@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // look returns the differences that Look finds, as "path: what".
@@ -21,6 +22,23 @@ func (p *place) look(d *store.Disk) (found []string) {
 		found = append(found, diff.Path+": "+string(diff.What))
 	}
 	return found
+}
+
+// audited hashes the unverified pieces of a store of complete content. A change of the files after that changes their stamps.
+func (p *place) audited(d *store.Disk) *store.Disk {
+	p.t.Helper()
+	p.recheck(d)
+	p.ok(d.Finish())
+	before, err := os.Stat(p.path("b"))
+	p.ok(err)
+	for now := p.path("../now"); ; {
+		p.ok(os.WriteFile(now, nil, 0o600))
+		info, err := os.Stat(now)
+		p.ok(errors.Join(err, os.Remove(now)))
+		if vfs.StatOf(info).Changed > vfs.StatOf(before).Changed {
+			return d
+		}
+	}
 }
 
 func TestLook(t *testing.T) {
@@ -60,6 +78,19 @@ func TestLook(t *testing.T) {
 				return p.open()
 			},
 			"seeded": func(p *place) *store.Disk { p.Write(p.t, p.root); return p.got(p.seed()) },
+			"reused": func(p *place) *store.Disk {
+				p.Write(p.t, p.root)
+				d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+				return p.audited(d)
+			},
+			"replaced and reused": func(p *place) *store.Disk {
+				d := p.create()
+				p.putAll(d)
+				p.ok(errors.Join(d.Finish(), d.Close(), os.Rename(p.path("b"), p.path("b~")), os.WriteFile(p.path("b"), p.Data[5*piece/2:], 0o600), os.Remove(p.path("b~"))))
+				d = p.open()
+				p.ok(d.TakeOver())
+				return p.audited(d)
+			},
 		} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				p := removable(t)

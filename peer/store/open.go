@@ -396,9 +396,9 @@ func (d opening) takeOverAll() error {
 		if t.owns(t.name(i), f, info) || e.Size > 0 && !info.Mode().IsRegular() {
 			continue
 		}
-		is := journal.File{Born: t.root.Born(t.name(i))}
-		if is.Inode = vfs.StatOf(info).Inode; is.Inode == f.Inode && is.Born == f.Born {
-			is.Changed = f.Changed
+		is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Born: t.root.Born(t.name(i))}
+		if f.Stamp == stampOf(info) { // its pieces are of this state
+			is.Stamp = f.Stamp
 		}
 		if err := d.journal.SetFile(i, is); err != nil {
 			return err
