@@ -146,7 +146,7 @@ func (s *State) addHave(p *peer, i int) {
 	p.member.AddNews(s.now)
 	if !p.local {
 		s.addRemote(p, i)
-		if p.isActive() && !s.ordered(i) {
+		if p.isActive() && s.work.Sender(i) == nil {
 			s.takeTurn(p, i)
 		}
 		s.sparePeer(p, i)
@@ -167,7 +167,7 @@ func (s *State) addHave(p *peer, i int) {
 		return
 	}
 	f := s.fetches[i]
-	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Unverified(i) || s.follows(f) {
+	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Unverified(i) || f.isPlanned(s.work) {
 		return
 	}
 	s.leaveRemote(f)

@@ -93,7 +93,7 @@ func (v View) Complete(first, end int) (members, siblings int) {
 // Deferred reports whether number i is not to be started with a peer yet: another member's turn comes first, the
 // peer sent a bad one, or a plan assigns it.
 func (v View) Deferred(p Peer, i int) bool {
-	return p.p.isDeferred(i) || v.s.ordered(i)
+	return p.p.isDeferred(i) || v.s.work.Sender(i) != nil
 }
 
 // Ordered returns a number that a plan has a peer send, -1 if there is none.
@@ -101,7 +101,16 @@ func (v View) Ordered(p Peer) int {
 	if !p.p.pipe.Deep {
 		return -1
 	}
-	return v.s.pickOrdered(p.p)
+	s := v.s
+	i, pause := s.work.Next(p.p.member, s.wanted.Intersection(p.p.Have, 0), p.p.isDeferred, s.now, s.t.Queue)
+	switch {
+	case pause > 0:
+		s.deferPiece(p.p, i, pause)
+		return -1
+	case i >= 0:
+		s.work.Pay(i, s.layout.size(i), s.now)
+	}
+	return i
 }
 
 // Fetch is a number in progress.

@@ -41,7 +41,7 @@ func (s *State) endgame() {
 func (s *State) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
-		if f.peer != nil && f.helper == nil && !f.alone && f.Requested() && f.Missing > 0 && !s.follows(f) {
+		if f.peer != nil && f.helper == nil && !f.alone && f.Requested() && f.Missing > 0 && !f.isPlanned(s.work) {
 			fs = append(fs, f)
 		}
 	}

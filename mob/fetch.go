@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/flow"
@@ -26,6 +27,11 @@ type fetch struct {
 	// awaitClaims.
 	waitsAt   *peer
 	notBefore time.Time
+}
+
+// isPlanned reports whether a piece comes from its parent in the plan.
+func (f *fetch) isPlanned(work *assign.Assignment) bool {
+	return f.peer != nil && work.Sends(f.peer.member, f.Piece)
 }
 
 // agenda has the pieces to fetch, and those in progress.
@@ -69,10 +75,10 @@ func (s *State) assign(p *peer, f *fetch) {
 	case !p.local:
 		f.level, f.claimed, f.claimedAt = p.level, true, s.now
 		s.announce(f.Piece, avail.Claim)
-		if s.crosses(p, f.Piece) && !s.ordered(f.Piece) {
+		if s.crosses(p, f.Piece) && s.work.Sender(f.Piece) == nil {
 			s.awaitClaims(p, f)
 		}
-	case s.ordered(f.Piece):
+	case s.work.Sender(f.Piece) != nil:
 	case own.Holders[f.Piece] == 1 && own.Claims[f.Piece] == 0 && s.hasChoice(p, f.Piece):
 		s.claimLocally(f)
 	}

@@ -1,65 +1,9 @@
 package mob
 
 import (
-	"time"
-
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/proto"
 )
-
-// sender returns the member that alone sends a piece, by the plan: see [assign.Assignment.Sender].
-func (s *State) sender(i int) *assign.Member {
-	if !s.work.Planned() {
-		return nil
-	}
-	return s.work.Sender(i, func(level, i int) bool {
-		return s.levels[level].Holders[i] > 0 || s.levels[level].Claims[i] > 0
-	})
-}
-
-// ordered reports whether a piece is requested by the plan, and keeps whether it is for a peer other than p to send.
-func (s *State) ordered(i int) bool { return s.sender(i) != nil }
-
-func (s *State) keeps(p *peer, i int) bool {
-	m := s.sender(i)
-	return m != nil && m != p.member
-}
-
-// follows reports whether a fetch continues by the plan.
-func (s *State) follows(f *fetch) bool {
-	return f.peer != nil && f.peer.member != nil && s.sender(f.Piece) == f.peer.member
-}
-
-// pickOrdered returns the piece to request of a parent, -1 if there is none: of the earliest stage, and
-// the first of these. All its children request the same piece at about the same time.
-func (s *State) pickOrdered(p *peer) int {
-	best, paused := -1, -1
-	var least time.Duration // the pause of paused
-	for i := range s.wanted.Intersection(p.Have, 0) {
-		if best >= 0 && s.work.Stage(i) >= s.work.Stage(best) || s.sender(i) != p.member {
-			continue
-		}
-		if pause := s.work.Pause(p.member, i, s.now, s.t.Queue); pause > 0 {
-			if paused < 0 || pause < least {
-				paused, least = i, pause
-			}
-			continue
-		}
-		if p.isDeferred(i) {
-			continue
-		}
-		if best = i; s.work.Stage(i) == 0 {
-			break
-		}
-	}
-	switch {
-	case best >= 0:
-		s.work.Pay(best, s.layout.size(best), s.now)
-	case paused >= 0:
-		s.deferPiece(p, paused, least)
-	}
-	return best
-}
 
 // maxHeldUp bounds the pieces that are checked for one parent.
 const maxHeldUp = 64

@@ -97,7 +97,7 @@ func (s *State) next(p *peer) *fetch {
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
 func (s *State) maySend(p *peer, f *fetch) bool {
-	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.keeps(p, f.Piece)
+	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.work.Keeps(p.member, f.Piece)
 }
 
 // leavesAll reports whether the node starts nothing for a group, since it is far behind it, and leaves
@@ -122,7 +122,7 @@ func (s *State) free(l *level, i int) bool {
 // mayTake reports whether the node may start a piece for a group: it is free, or the plan assigns it
 // to the node.
 func (s *State) mayTake(l *level, i int) bool {
-	return s.ordered(i) || s.free(l, i) && !s.work.Leaves(l.Index, i, s.now)
+	return s.work.Sender(i) != nil || s.free(l, i) && !s.work.Leaves(l.Index, i, s.now)
 }
 
 // onArrived records a block.

@@ -81,7 +81,9 @@ func New(cfg Config, have []proto.Range) *State {
 	for _, g := range s.roster.Groups {
 		s.levels, groups = append(s.levels, newLevel(g, n)), append(groups, g.Name)
 	}
-	s.work.Start(n, groups, &s.t.Rules, &s.book)
+	s.work.Start(n, groups, &s.t.Rules, &s.book, func(level, i int) bool {
+		return s.levels[level].Holders[i] > 0 || s.levels[level].Claims[i] > 0
+	})
 	s.batches = avail.NewBatches(&s.t.Batching, s.roster.Groups[0], &s.due)
 	picker.Attach(newControl(s))
 	return s

@@ -96,7 +96,7 @@ func (s *State) slowFetches(l *level) []*fetch {
 		if f.peer != nil && f.peer.External { // it answers in bursts, so a pause says little
 			least = s.t.Stall / 2
 		}
-		if !f.enters(l) || s.age(f) < least || s.follows(f) {
+		if !f.enters(l) || s.age(f) < least || f.isPlanned(s.work) {
 			continue
 		}
 		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {

@@ -1,6 +1,7 @@
 package assign
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -24,6 +25,7 @@ type Assignment struct {
 	groups    []string // of the node, from the site to its cluster
 	rules     *conduct.Rules
 	book      *conduct.Book
+	taken     func(level, i int) bool
 	until     time.Time // hosts that have not joined may still come
 
 	// By piece: the tree through which it comes to the node, -1 if there is none, the host that sends it, and
@@ -61,9 +63,10 @@ func Follow(p *plan.Plan, host string) *Assignment {
 	return a
 }
 
-// Start sets the number of pieces and the node's groups. It shares the rules and the book with the State.
-func (a *Assignment) Start(pieces int, groups []string, rules *conduct.Rules, book *conduct.Book) {
-	a.groups, a.rules, a.book = groups, rules, book
+// Start sets the number of pieces and the node's groups. It shares the rules and the book with the State. taken
+// reports whether another member of a group has or claims a piece.
+func (a *Assignment) Start(pieces int, groups []string, rules *conduct.Rules, book *conduct.Book, taken func(level, i int) bool) {
+	a.groups, a.rules, a.book, a.taken = groups, rules, book, taken
 	if a.route == nil {
 		return
 	}
@@ -102,9 +105,8 @@ func (a *Assignment) Await(until time.Time) { a.until = until }
 var absent = Member{shared: math.MaxInt}
 
 // Sender returns the member that a piece is requested of, nil if any member may send it. The member has no
-// ID while the node waits for its parent. taken reports whether another member of a group has or
-// claims the piece.
-func (a *Assignment) Sender(i int, taken func(level, i int) bool) *Member {
+// ID while the node waits for its parent.
+func (a *Assignment) Sender(i int) *Member {
 	if a.route == nil || a.parent[i] < 0 || !a.followed[a.parent[i]] {
 		return nil
 	}
@@ -112,10 +114,47 @@ func (a *Assignment) Sender(i int, taken func(level, i int) bool) *Member {
 	switch {
 	case m == nil:
 		return &absent
-	case m.shared < len(a.groups) && taken(m.shared, i) && a.entering(m.shared, i) == 1:
+	case m.shared < len(a.groups) && a.taken(m.shared, i) && a.entering(m.shared, i) == 1:
 		return nil
 	}
 	return m
+}
+
+// Sends reports whether a piece is requested of a member only.
+func (a *Assignment) Sends(m *Member, i int) bool { return m != nil && a.Sender(i) == m }
+
+// Keeps reports whether a piece is not requested of a peer, since another one is its sender.
+func (a *Assignment) Keeps(m *Member, i int) bool {
+	sender := a.Sender(i)
+	return sender != nil && sender != m
+}
+
+// Next returns the piece to request of a parent next, -1 if there is none: of the earliest stage, and the first of
+// these. All its children request the same piece at about the same time. If there is none, but a piece of a tree
+// that is ahead, it returns that, and its pause, which is shorter by ahead.
+func (a *Assignment) Next(m *Member, pieces iter.Seq[int], deferred func(i int) bool, now time.Time, ahead time.Duration) (piece int, pause time.Duration) {
+	best, paused := none, none
+	for i := range pieces {
+		if best >= 0 && a.stage[i] >= a.stage[best] || a.Sender(i) != m {
+			continue
+		}
+		if p := a.pause(m, i, now, ahead); p > 0 {
+			if paused < 0 || p < pause {
+				paused, pause = i, p
+			}
+			continue
+		}
+		if deferred(i) {
+			continue
+		}
+		if best = i; a.stage[i] == 0 {
+			break
+		}
+	}
+	if best >= 0 {
+		return best, 0
+	}
+	return paused, pause
 }
 
 // Owes reports whether the plan has the node send a piece to a member.
@@ -127,19 +166,13 @@ func (a *Assignment) Owes(to *Member, i int) bool {
 	return parent == a.self
 }
 
-// Planned reports whether there is a plan.
-func (a *Assignment) Planned() bool { return a.route != nil }
-
 // From reports whether the plan has a parent send a piece, followed or not.
 func (a *Assignment) From(m *Member, i int) bool { return int(a.parent[i]) == m.host }
 
-// Stage returns the stage of the plan in which the node gets a piece, from 0.
-func (a *Assignment) Stage(i int) int { return int(a.stage[i]) }
-
-// Pause returns the time until the rate of its tree admits a piece from the source. Trees share the links of
+// pause returns the time until the rate of its tree admits a piece from the source. Trees share the links of
 // the source by their rates. Without a pause one tree would get ahead of another, since the source has every
 // piece. Hosts that relay get pieces when they can forward them. The pause is shorter by ahead.
-func (a *Assignment) Pause(from *Member, i int, now time.Time, ahead time.Duration) time.Duration {
+func (a *Assignment) pause(from *Member, i int, now time.Time, ahead time.Duration) time.Duration {
 	if from.host != 0 || len(a.plan.Trees) == 1 {
 		return 0
 	}

@@ -23,7 +23,7 @@ func newRoster() *Roster {
 	r := New(Member{ID: "b", Cluster: "B"}, set, rules, work, rand.New(rand.NewPCG(1, 1)), new(timer.Table), 1<<20, func(rank, size int) assign.Share {
 		return assign.Ranges.Share(64, rank, size)
 	})
-	work.Start(64, []string{"B"}, rules, new(conduct.Book))
+	work.Start(64, []string{"B"}, rules, new(conduct.Book), nil)
 	r.Now = time.Unix(1, 0)
 	r.Start()
 	return r
