@@ -16,7 +16,7 @@ BROWSER := interop/browser
 SIM := ./mob/sim
 # Packages that compute only, as TestPure checks: without goroutines there is nothing for the race detector, which makes
 # them ten times slower. mob/rlnc is another: its tests call it from several goroutines.
-PURE = $(shell go list ./mob/... ./proto ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
+PURE = $(shell go list ./mob/... ./proto ./interop/bittorrent/bdecode ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
 # All other packages but the root, whose tests list the module.
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|cast\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 

@@ -82,9 +82,10 @@ var table = map[string]rule{
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 
-	"interop/bittorrent": {ours: []string{"mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store"},
+	"interop/bittorrent": {ours: []string{"interop/bittorrent/bdecode", "mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store"},
 		outside: []string{"github.com/anacrolix/torrent"}},
-	"interop/bittorrent/metainfo": {ours: []string{"proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},
+	"interop/bittorrent/bdecode":  {outside: []string{}, pure: true},
+	"interop/bittorrent/metainfo": {ours: []string{"interop/bittorrent/bdecode", "proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},
 
 	"cast/hostset": {outside: []string{}, pure: true},
 	"cast":         {ours: []string{"cast/agent", "cast/hostset", "cast/launch", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},

@@ -1,11 +1,13 @@
 package bittorrent
 
 import (
-	"bytes"
+	"math"
 	"net/netip"
 
 	"github.com/anacrolix/torrent/bencode"
 	pp "github.com/anacrolix/torrent/peer_protocol"
+
+	"github.com/mobgrid/mob/interop/bittorrent/bdecode"
 )
 
 // ownMetadataID is the number of metadata messages to the node.
@@ -33,9 +35,16 @@ func (h extendedHandshake) encode() []byte {
 }
 
 func decodeExtendedHandshake(b []byte) (h extendedHandshake, err error) {
-	if err := bencode.NewDecoder(bytes.NewReader(b)).Decode(&h); err != nil {
+	d, _, err := bdecode.ReadDict(b, "m", "v", "reqq", "p", "metadata_size", "mob")
+	if err != nil {
 		return h, protocolError("extended handshake: %w", err)
 	}
+	m, _, _ := bdecode.ReadDict(d["m"], string(pp.ExtensionNameMetadata))
+	if id := m.Integer(string(pp.ExtensionNameMetadata)); id > 0 && id <= math.MaxUint8 {
+		h.M = map[pp.ExtensionName]pp.ExtensionNumber{pp.ExtensionNameMetadata: pp.ExtensionNumber(id)}
+	}
+	h.V, h.Mob = d.Text("v"), d.Text("mob")
+	h.Reqq, h.Port, h.MetadataSize = int(d.Integer("reqq")), int(d.Integer("p")), int(d.Integer("metadata_size"))
 	return h, nil
 }
 
@@ -70,11 +79,13 @@ func encodeMetadata(id pp.ExtensionNumber, m pp.ExtendedMetadataRequestMsg, piec
 }
 
 func decodeMetadata(b []byte) (m pp.ExtendedMetadataRequestMsg, piece []byte, err error) {
-	r := bytes.NewReader(b)
-	if err := bencode.NewDecoder(r).Decode(&m); err != nil {
+	d, after, err := bdecode.ReadDict(b, "msg_type", "piece", "total_size")
+	if err != nil {
 		return m, nil, protocolError("metadata message: %w", err)
 	}
-	return m, b[len(b)-r.Len():], nil
+	m.Piece, m.TotalSize = int(d.Integer("piece")), int(d.Integer("total_size"))
+	m.Type = pp.ExtendedMetadataRequestMsgType(d.Integer("msg_type"))
+	return m, b[len(b)-after:], nil
 }
 
 func metadataPieces(size int) int { return (size + chunk - 1) / chunk }

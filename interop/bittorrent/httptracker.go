@@ -3,17 +3,21 @@ package bittorrent
 import (
 	"context"
 	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/anacrolix/torrent/bencode"
 	"github.com/anacrolix/torrent/tracker"
-	trackerhttp "github.com/anacrolix/torrent/tracker/http"
+
+	"github.com/mobgrid/mob/interop/bittorrent/bdecode"
 )
 
 const (
@@ -93,19 +97,48 @@ func (h *httpTracker) Announce(
 	if len(b) > maxAnnounceReply {
 		return reply, fmt.Errorf("reply of more than %d bytes", maxAnnounceReply)
 	}
-	var r trackerhttp.HttpResponse
-	var trailing bencode.ErrUnusedTrailingBytes
-	if err := bencode.Unmarshal(b, &r); err != nil && !errors.As(err, &trailing) {
+	return decodeReply(b)
+}
+
+// decodeReply decodes the reply of an HTTP tracker, with at most [maxAddrs] peers of each kind.
+func decodeReply(b []byte) (reply tracker.AnnounceResponse, err error) {
+	d, _, err := bdecode.ReadDict(b, "failure reason", "interval", "complete", "incomplete", "peers", "peers6")
+	if err != nil {
 		return reply, errors.New("not the reply of a tracker")
 	}
-	if r.FailureReason != "" {
-		return reply, fmt.Errorf("announce rejected: %q", r.FailureReason[:min(len(r.FailureReason), maxReason)])
+	if reason, _ := d["failure reason"].Bytes(); len(reason) > 0 {
+		return reply, fmt.Errorf("announce rejected: %q", reason[:min(len(reason), maxReason)])
 	}
-	reply.Interval, reply.Leechers, reply.Seeders, reply.Peers = r.Interval, r.Incomplete, r.Complete, r.Peers.List
-	for _, p := range r.Peers6 {
-		reply.Peers = append(reply.Peers, tracker.Peer{IP: p.IP, Port: p.Port})
-	}
+	count := func(key string) int32 { return int32(min(max(d.Integer(key), 0), math.MaxInt32)) }
+	reply.Interval, reply.Leechers, reply.Seeders = count("interval"), count("incomplete"), count("complete")
+	reply.Peers = slices.Concat(compactPeers(d["peers"], net.IPv4len), listedPeers(d["peers"]), compactPeers(d["peers6"], net.IPv6len))
 	return reply, nil
+}
+
+// compactPeers decodes addresses of ipLen bytes and ports (BEP 23 and 7), none of another value.
+func compactPeers(v bdecode.Value, ipLen int) (peers []tracker.Peer) {
+	b, _ := v.Bytes()
+	for addr := range slices.Chunk(b[:min(len(b), maxAddrs*(ipLen+2))], ipLen+2) {
+		if len(addr) == ipLen+2 {
+			peers = append(peers, tracker.Peer{IP: addr[:ipLen], Port: int(binary.BigEndian.Uint16(addr[ipLen:]))})
+		}
+	}
+	return peers
+}
+
+// listedPeers decodes a list of dictionaries (BEP 3). It skips invalid ones.
+func listedPeers(v bdecode.Value) (peers []tracker.Peer) {
+	read := 0
+	for e := range v.Elements() {
+		if read++; read > maxAddrs {
+			break
+		}
+		d, _, err := bdecode.ReadDict(e, "ip", "port")
+		if ip := net.ParseIP(d.Text("ip")); err == nil && ip != nil {
+			peers = append(peers, tracker.Peer{IP: ip, Port: int(d.Integer("port"))})
+		}
+	}
+	return peers
 }
 
 // Close implements announcer.

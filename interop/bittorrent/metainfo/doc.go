@@ -12,7 +12,7 @@
 // end of a torrent file, and trackers and times in other forms. They keep the bytes of the info
 // dictionary, since their hash names the content. They reject:
 //
-//   - repeated keys, more than 10,000 keys, more than 64 levels;
+//   - repeated keys, if the package uses them, more than 64 levels;
 //   - a torrent file of more than [MaxFile] bytes, an info dictionary of more than [MaxInfo];
 //   - what is not a valid manifest: more than [proto.MaxEntries] files and directories, an invalid path,
 //     one that occurs twice or is below a file, a negative length, another number of hashes, other

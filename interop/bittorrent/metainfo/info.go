@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mobgrid/mob/interop/bittorrent/bdecode"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -16,13 +17,14 @@ func ParseInfo(b []byte) (*Torrent, error) {
 	if len(b) > MaxInfo {
 		return nil, fmt.Errorf("torrent: info dictionary of %d bytes, at most %d", len(b), MaxInfo)
 	}
-	d, after, err := readDict(b)
+	d, after, err := bdecode.ReadDict(b,
+		"name", "name.utf-8", "piece length", "pieces", "files", "length", "attr", "private", "meta version", "file tree")
 	if err == nil && after > 0 {
 		err = fmt.Errorf("%d bytes after the end", after)
 	}
 	t := &Torrent{Info: b, Hash: sha1.Sum(b), Private: string(d["private"]) == "i1e"}
 	if err == nil {
-		t.Manifest, err = d.manifest()
+		t.Manifest, err = manifestOf(d)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("torrent: info dictionary: %w", err)
@@ -37,13 +39,13 @@ const (
 	dirMode  = 0o755
 )
 
-func (d dict) manifest() (*proto.Manifest, error) {
-	name, noName := d.required("name")
-	pieceLength, noLength := d.integer("piece length")
+func manifestOf(d bdecode.Dict) (*proto.Manifest, error) {
+	name, noName := d.RequiredText("name")
+	pieceLength, noLength := d.RequiredInteger("piece length")
 	if err := cmp.Or(noName, noLength); err != nil {
 		return nil, err
 	}
-	m := &proto.Manifest{Name: cmp.Or(d.text("name.utf-8"), name), SHA1: []byte(d.text("pieces"))}
+	m := &proto.Manifest{Name: cmp.Or(d.Text("name.utf-8"), name), SHA1: []byte(d.Text("pieces"))}
 	switch isV2 := d["meta version"] != nil || d["file tree"] != nil; {
 	case isV2 && len(m.SHA1) == 0:
 		return nil, errors.New("BitTorrent v2 only, which mob does not support: make one for v1, or for both (hybrid)")
@@ -57,30 +59,30 @@ func (d dict) manifest() (*proto.Manifest, error) {
 	}
 	m.PieceLength = uint32(pieceLength)
 	var err error
-	if m.Entries, err = d.entries(); err != nil {
+	if m.Entries, err = entriesOf(d); err != nil {
 		return nil, err
 	}
 	return m, m.Validate()
 }
 
-// entries returns the files with their directories, and the padding.
-func (d dict) entries() ([]proto.Entry, error) {
+// entriesOf returns the files with their directories, and the padding.
+func entriesOf(d bdecode.Dict) ([]proto.Entry, error) {
 	if d["length"] != nil {
-		length, err := d.integer("length")
-		e := newFile(d.text("attr"))
+		length, err := d.RequiredInteger("length")
+		e := newFile(d.Text("attr"))
 		e.Size = length
 		return []proto.Entry{e}, err
 	}
-	if !d["files"].isList() {
+	if !d["files"].IsList() {
 		return nil, errors.New("want a list of files")
 	}
 	t := tree{dirs: map[string]bool{}}
-	for v := range d["files"].elements() {
-		f, _, err := readDict(v)
+	for v := range d["files"].Elements() {
+		f, _, err := bdecode.ReadDict(v, "path", "path.utf-8", "length", "attr")
 		if err != nil {
 			return nil, fmt.Errorf("a file: %w", err)
 		}
-		e, err := f.file()
+		e, err := fileOf(f)
 		if err == nil {
 			err = t.add(e)
 		}
@@ -100,17 +102,17 @@ func newFile(attr string) proto.Entry {
 	return e
 }
 
-// file returns the file of an element of the list of files.
-func (d dict) file() (e proto.Entry, err error) {
-	path, err := d["path.utf-8"].path()
+// fileOf returns the file of an element of the list of files.
+func fileOf(d bdecode.Dict) (e proto.Entry, err error) {
+	path, err := joinPath(d["path.utf-8"])
 	if path == "" && err == nil {
-		path, err = d["path"].path()
+		path, err = joinPath(d["path"])
 	}
 	if err != nil {
 		return e, fmt.Errorf("the path of a file: %w", err)
 	}
-	length, err := d.integer("length")
-	switch attr := d.text("attr"); {
+	length, err := d.RequiredInteger("length")
+	switch attr := d.Text("attr"); {
 	case path == "":
 		return e, errors.New("a file has no path")
 	case err != nil:
@@ -126,11 +128,11 @@ func (d dict) file() (e proto.Entry, err error) {
 	}
 }
 
-// path joins the elements of a path.
-func (v value) path() (string, error) {
+// joinPath joins the elements of a path.
+func joinPath(v bdecode.Value) (string, error) {
 	var path []byte
-	for e := range v.elements() {
-		element, err := e.text()
+	for e := range v.Elements() {
+		element, err := e.Text()
 		switch {
 		case err != nil:
 			return "", err

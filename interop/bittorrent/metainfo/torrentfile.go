@@ -10,6 +10,7 @@ import (
 
 	"github.com/anacrolix/torrent/bencode"
 
+	"github.com/mobgrid/mob/interop/bittorrent/bdecode"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -32,7 +33,7 @@ func Parse(b []byte) (*Metainfo, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("torrent file of %d bytes, at most %d", len(b), MaxFile)
 	}
-	d, _, err := readDict(b)
+	d, _, err := bdecode.ReadDict(b, "info", "announce", "announce-list", "comment", "created by", "creation date")
 	if err == nil && d["info"] == nil {
 		err = errors.New("no info dictionary")
 	}
@@ -45,7 +46,7 @@ func Parse(b []byte) (*Metainfo, error) {
 	}
 	m := &Metainfo{
 		Torrent: t, Trackers: tiers(d["announce-list"]),
-		Comment: d.text("comment"), CreatedBy: d.text("created by"), Created: timeOf(d["creation date"]),
+		Comment: d.Text("comment"), CreatedBy: d.Text("created by"), Created: timeOf(d["creation date"]),
 	}
 	if announce := urls(d["announce"], 1); len(m.Trackers) == 0 && len(announce) > 0 {
 		m.Trackers = [][]string{announce}
@@ -55,12 +56,12 @@ func Parse(b []byte) (*Metainfo, error) {
 
 // tiers decodes an announce-list: a list of tiers, each a list of URLs. A tier, or the
 // whole announce-list, may also be a single URL.
-func tiers(list value) (all [][]string) {
+func tiers(list bdecode.Value) (all [][]string) {
 	left := proto.MaxLinkAddrs
-	if !list.isList() {
-		list = slices.Concat(value("l"), list, value("e"))
+	if !list.IsList() {
+		list = slices.Concat(bdecode.Value("l"), list, bdecode.Value("e"))
 	}
-	for v := range list.elements() {
+	for v := range list.Elements() {
 		tier := urls(v, left)
 		if left -= len(tier); len(tier) > 0 {
 			all = append(all, tier)
@@ -73,14 +74,14 @@ func tiers(list value) (all [][]string) {
 }
 
 // urls returns the first URLs of a list of URLs, or a single one.
-func urls(v value, most int) (all []string) {
-	if text, err := v.text(); err == nil {
+func urls(v bdecode.Value, most int) (all []string) {
+	if text, err := v.Text(); err == nil {
 		if url := strings.TrimSpace(text); url != "" && most > 0 {
 			return []string{url}
 		}
 		return nil
 	}
-	for e := range v.elements() {
+	for e := range v.Elements() {
 		if all = append(all, urls(e, most-len(all))...); len(all) == most {
 			break
 		}
@@ -90,8 +91,8 @@ func urls(v value, most int) (all []string) {
 
 // timeOf decodes seconds since 1970, which some programs write as a string. It returns the zero
 // time unless the year is 1970 to 9999.
-func timeOf(v value) (t time.Time) {
-	text, err := v.text()
+func timeOf(v bdecode.Value) (t time.Time) {
+	text, err := v.Text()
 	if err != nil {
 		text = strings.Trim(string(v[:min(len(v), 30)]), "ie")
 	}

@@ -1,10 +1,16 @@
-package metainfo
+// Package bdecode reads bencoded values (BEP 3) of a malicious peer. General decoders allocate a multiple of their input.
+// [ReadDict] allocates only for the keys that its caller knows, and a [Value] is a part of the input.
+//
+// Like clients, it accepts keys in any order, and any value of an unknown key. It rejects repeated known keys and more
+// than 64 levels.
+package bdecode
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 )
 
@@ -12,17 +18,13 @@ import (
 // as deep as its directories.
 const maxDepth = 64
 
-// maxKeys bounds the keys of a dictionary, so that its map takes little memory. Torrents have about ten.
-const maxKeys = 10_000
-
 var errTruncated = errors.New("truncated")
 
-// value is an encoded value, a part of the input. The general decoders of bencode allocate a multiple of what they read,
-// which is too much for an info dictionary of a malicious peer.
-type value []byte
+// A Value is an encoded value, nil if it is missing.
+type Value []byte
 
 // split returns the first value of b and the bytes after it. It allocates nothing.
-func split(b []byte) (v value, rest []byte, err error) {
+func split(b []byte) (v Value, rest []byte, err error) {
 	depth := 0
 	for i := 0; i < len(b); {
 		switch c := b[i]; {
@@ -72,16 +74,23 @@ func textAt(b []byte) (start, end int, err error) {
 	return colon + 1, colon + 1 + int(n), nil
 }
 
-// text returns the bytes of a string.
-func (v value) text() (string, error) {
+// Bytes returns a string without a copy.
+func (v Value) Bytes() ([]byte, error) {
 	if len(v) == 0 || v[0] < '0' || v[0] > '9' {
-		return "", errors.New("want a string")
+		return nil, errors.New("want a string")
 	}
 	start, end, err := textAt(v)
-	return string(v[start:end]), err
+	return v[start:end], err
 }
 
-func (v value) integer() (int64, error) {
+// Text returns a copy of a string.
+func (v Value) Text() (string, error) {
+	b, err := v.Bytes()
+	return string(b), err
+}
+
+// Integer returns an integer in its only valid form.
+func (v Value) Integer() (int64, error) {
 	if len(v) == 0 || v[0] != 'i' || len(v) > 22 {
 		return 0, errors.New("want an integer")
 	}
@@ -92,14 +101,14 @@ func (v value) integer() (int64, error) {
 	return n, nil
 }
 
-// elements returns the elements of a list, none of another value.
-func (v value) elements() iter.Seq[value] {
-	return func(yield func(value) bool) {
-		if !v.isList() {
+// Elements returns the elements of a list, none of another value.
+func (v Value) Elements() iter.Seq[Value] {
+	return func(yield func(Value) bool) {
+		if !v.IsList() {
 			return
 		}
 		for rest := []byte(v[1:]); rest[0] != 'e'; {
-			var e value
+			var e Value
 			if e, rest, _ = split(rest); !yield(e) { // all of v was split
 				return
 			}
@@ -107,14 +116,14 @@ func (v value) elements() iter.Seq[value] {
 	}
 }
 
-func (v value) isList() bool { return len(v) > 0 && v[0] == 'l' }
+// IsList reports whether the value is a list.
+func (v Value) IsList() bool { return len(v) > 0 && v[0] == 'l' }
 
-// dict has the values of a dictionary by their keys.
-type dict map[string]value
+// A Dict has the values of the known keys of a dictionary.
+type Dict map[string]Value
 
-// readDict reads a dictionary, and returns the number of bytes after it. Like clients, it accepts keys in any order, and
-// any value of an unknown key.
-func readDict(b []byte) (d dict, after int, err error) {
+// ReadDict reads a dictionary, and returns the number of bytes after it.
+func ReadDict(b []byte, known ...string) (d Dict, after int, err error) {
 	if len(b) == 0 || b[0] != 'd' {
 		return nil, 0, errors.New("want a dictionary")
 	}
@@ -122,57 +131,64 @@ func readDict(b []byte) (d dict, after int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	d, after = dict{}, len(rest)
+	d, after = Dict{}, len(rest)
 	for rest := []byte(all[1:]); rest[0] != 'e'; {
-		var k, v value
+		var k, v Value
 		k, rest, _ = split(rest) // all was split
-		key, err := k.text()
+		key, err := k.Bytes()
 		if err != nil {
 			return nil, 0, fmt.Errorf("a key: %w", err)
 		}
 		if rest[0] == 'e' {
 			return nil, 0, fmt.Errorf("key %.40q has no value", key)
 		}
-		if d[key] != nil {
-			return nil, 0, fmt.Errorf("duplicate key %.40q", key)
-		}
-		if len(d) == maxKeys {
-			return nil, 0, fmt.Errorf("more than %d keys", maxKeys)
-		}
 		v, rest, _ = split(rest)
-		d[key] = v
+		i := slices.IndexFunc(known, func(name string) bool { return name == string(key) })
+		switch {
+		case i < 0:
+		case d[known[i]] != nil:
+			return nil, 0, fmt.Errorf("duplicate key %q", key)
+		default:
+			d[known[i]] = v
+		}
 	}
 	return d, after, nil
 }
 
-// errMissing is returned for a key without a value.
 func errMissing(key string) error { return fmt.Errorf("no %s", key) }
 
-// required returns a text, an error if there is none.
-func (d dict) required(key string) (string, error) {
+// RequiredText returns a string, an error if there is none.
+func (d Dict) RequiredText(key string) (string, error) {
 	if d[key] == nil {
 		return "", errMissing(key)
 	}
-	text, err := d[key].text()
+	text, err := d[key].Text()
 	if err != nil {
 		err = fmt.Errorf("%s: %w", key, err)
 	}
 	return text, err
 }
 
-// text returns a text, "" if there is none.
-func (d dict) text(key string) string {
-	text, _ := d[key].text()
-	return text
-}
-
-func (d dict) integer(key string) (int64, error) {
+// RequiredInteger returns an integer, an error if there is none.
+func (d Dict) RequiredInteger(key string) (int64, error) {
 	if d[key] == nil {
 		return 0, errMissing(key)
 	}
-	n, err := d[key].integer()
+	n, err := d[key].Integer()
 	if err != nil {
 		err = fmt.Errorf("%s: %w", key, err)
 	}
 	return n, err
+}
+
+// Text returns a string, "" if there is none.
+func (d Dict) Text(key string) string {
+	text, _ := d[key].Text()
+	return text
+}
+
+// Integer returns an integer, 0 if there is none.
+func (d Dict) Integer(key string) int64 {
+	n, _ := d[key].Integer()
+	return n
 }
