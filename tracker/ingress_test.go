@@ -22,6 +22,14 @@ func flowsOf(o *Overview, cluster string) string {
 	return "none"
 }
 
+// newOverview returns an overview that was not kept.
+func newOverview(s *Server) *Overview {
+	s.state.Lock()
+	clear(s.state.table.overviews)
+	s.state.Unlock()
+	return s.Overview(nil)
+}
+
 // Members report received bytes after their announces, and the tracker adds it up by clusters.
 func TestOverviewFlows(t *testing.T) {
 	t.Parallel()
@@ -39,7 +47,7 @@ func TestOverviewFlows(t *testing.T) {
 	}
 	expect := func(want string) {
 		t.Helper()
-		eventually(t, "the flows are "+want, func() bool { return flowsOf(s.Overview(nil), "B") == want })
+		eventually(t, "the flows are "+want, func() bool { return flowsOf(newOverview(s), "B") == want })
 	}
 	received := func(wan, lan uint64) *proto.Received {
 		return &proto.Received{Length: 1000, WAN: wan, Flows: []proto.Flow{{Cluster: "A", Bytes: wan}, {Cluster: "B", Bytes: lan}}}
@@ -134,7 +142,7 @@ func TestWrongFlows(t *testing.T) {
 		tb.received(epoch, id, []byte("unknown"), lie)
 	}
 	tb.received(epoch, "stranger", []byte("s"), lie)
-	all := tb.swarms["s"].overview(proto.MaxClusterParts)
+	all := tb.swarms["s"].copy().overview(proto.MaxClusterParts)
 	for _, c := range all[1:] {
 		if c.Copies != 0 || len(c.Flows) != 0 {
 			t.Errorf("%s has %+v", c.Name, c)
@@ -146,7 +154,7 @@ func TestWrongFlows(t *testing.T) {
 	for i := range 1000 {
 		tb.leave(epoch, []byte("s"), proto.PeerID(fmt.Sprint("liar ", i)))
 	}
-	if first := tb.swarms["s"].overview(proto.MaxClusterParts)[0]; first.Copies != 0 || len(first.Flows) != 0 {
+	if first := tb.swarms["s"].copy().overview(proto.MaxClusterParts)[0]; first.Copies != 0 || len(first.Flows) != 0 {
 		t.Errorf("after they left: %+v", first)
 	}
 }
@@ -166,10 +174,10 @@ func TestCopiesOfRacks(t *testing.T) {
 	tell("second of g/1", 0, proto.Flow{Cluster: "g", Bytes: 5}, proto.Flow{Cluster: "g/1", Bytes: 65}, proto.Flow{Cluster: "g/2", Bytes: 30})
 	tell("first of g/2", 40, proto.Flow{Cluster: "g/1", Bytes: 60}, proto.Flow{Cluster: "l", Bytes: 40})
 	s := tb.swarms["s"]
-	if got := s.overview(proto.MaxClusterParts); got[0].Copies != 1 || got[1].Copies != 1 || got[2].Copies != 0 {
+	if got := s.copy().overview(proto.MaxClusterParts); got[0].Copies != 1 || got[1].Copies != 1 || got[2].Copies != 0 {
 		t.Errorf("into racks: %+v", got)
 	}
-	sites := s.overview(1)
+	sites := s.copy().overview(1)
 	if sites[0].Copies != 1 || sites[0].Nodes != 4 || fmt.Sprint(sites[0].Flows) != "[{g 200 0} {l 100 0}]" {
 		t.Errorf("into sites: %+v", sites)
 	}
@@ -185,7 +193,7 @@ func TestStragglers(t *testing.T) {
 		join(t, tb, epoch, "s", "C", fmt.Sprint("c", i), 12, 100)
 	}
 	named := func() (out string) {
-		for _, c := range tb.swarms["s"].overview(proto.MaxClusterParts) {
+		for _, c := range tb.swarms["s"].copy().overview(proto.MaxClusterParts) {
 			for _, s := range c.Stragglers {
 				out += fmt.Sprintf("%s %d/%d ", s.ID, s.Have, s.Total)
 			}
@@ -210,10 +218,63 @@ func TestStragglers(t *testing.T) {
 	}
 }
 
+// TestOverviewLockTime checks that flows, which take most of the time of an overview, are not added up with the table, and
+// that an overview is made once in a second.
+func TestOverviewLockTime(t *testing.T) {
+	t.Parallel()
+	tb, members := newSwarm(t, 20, 100)
+	reportFlows(tb, members)
+	locked, free := time.Hour, time.Hour
+	for range 10 {
+		at := time.Now()
+		o, sw := tb.overview("s")
+		done := time.Now()
+		sw.describe(o)
+		locked, free = min(locked, done.Sub(at)), min(free, time.Since(done))
+	}
+	t.Logf("%v with the lock, %v without", locked, free)
+	if 4*locked > free {
+		t.Errorf("%v with the lock, %v without", locked, free)
+	}
+	kept := func(after time.Duration) *Overview { return tb.keptOverview(epoch.Add(after), "s")() }
+	first := kept(0)
+	if kept(keptFor-1) != first || kept(keptFor) == first || len(tb.overviews) != 1 {
+		t.Errorf("an overview is not kept for a second; %d are kept", len(tb.overviews))
+	}
+}
+
+// reportFlows reports the most flows of each member.
+func reportFlows(tb *table, members []*member) {
+	for i, m := range members {
+		r := &proto.Received{Length: 1000}
+		for k := range maxMemberFlows {
+			r.Flows = append(r.Flows, proto.Flow{Cluster: members[(i+k)%len(members)].cluster.name, Bytes: uint64(k + 1)})
+		}
+		tb.received(epoch, m.id, []byte("s"), r)
+	}
+}
+
+// TestOverviewIsACopy changes a swarm between the copy and the overview.
+func TestOverviewIsACopy(t *testing.T) {
+	t.Parallel()
+	tb, members := newSwarm(t, 4, 4)
+	reportFlows(tb, members)
+	want := fmt.Sprintf("%+v", tb.keptOverview(epoch, "")())
+	later := tb.keptOverview(epoch.Add(keptFor), "s")
+	tb.received(epoch, members[0].id, []byte("s"), &proto.Received{Length: 1, WAN: 100})
+	for _, m := range members[1:] {
+		tb.leave(epoch, []byte("s"), m.id)
+	}
+	if got := fmt.Sprintf("%+v", later()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func BenchmarkOverview(b *testing.B) {
-	s, _ := start(b, Config{}, new(clock))
-	s.state.table, _ = newSwarm(b, 20, 50)
+	tb, members := newSwarm(b, 40, 500)
+	reportFlows(tb, members)
 	for b.Loop() {
-		s.Overview(nil)
+		o, sw := tb.overview("s")
+		sw.describe(o)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -82,32 +83,59 @@ func swarmID(key string) string {
 	return c.String()
 }
 
-// Overview returns the state of the tracker. key names the swarm whose clusters are wanted.
+// Overview returns the state of the tracker, at most a second old. key names the swarm whose clusters are wanted. The
+// result is shared: callers do not change it.
 func (s *Server) Overview(key []byte) *Overview {
 	s.state.Lock()
-	defer s.state.Unlock()
-	t := s.state.table
-	o := &Overview{Largest: []SwarmOverview{}, Clusters: []ClusterOverview{}}
-	o.Swarms, o.Members = t.size(s.clock())
+	overview := s.state.table.keptOverview(s.clock(), string(key))
+	s.state.Unlock()
+	return overview()
+}
+
+// keptOverview returns the overview with the clusters of a swarm, or of the largest if the key is unknown. Flows are
+// added up at the first call of the result, outside of the lock.
+func (t *table) keptOverview(now time.Time, key string) func() *Overview {
+	t.expire(now)
+	if t.swarms[key] == nil {
+		key = ""
+	}
+	if o := t.overviews[key]; o.fresh(t.now) {
+		return o.reply
+	}
+	maps.DeleteFunc(t.overviews, func(_ string, o kept[*Overview]) bool { return !o.fresh(t.now) })
+	o, sw := t.overview(key)
+	kept := keep(t.now, func() *Overview {
+		for i := range o.Largest {
+			o.Largest[i].ID = swarmID(o.Largest[i].ID)
+		}
+		if sw != nil {
+			sw.describe(o)
+		}
+		return o
+	})
+	t.overviews[key] = kept
+	return kept.reply
+}
+
+// overview returns an overview without clusters and with keys of swarms as ids, and a copy of the swarm that it describes,
+// nil if there is none.
+func (t *table) overview(key string) (*Overview, *swarmCopy) {
+	o := &Overview{Swarms: len(t.swarms), Members: t.order.Len(), Largest: []SwarmOverview{}, Clusters: []ClusterOverview{}}
 	largest := t.largest()
 	for _, sw := range largest {
-		so := SwarmOverview{ID: swarmID(sw.key), Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
+		so := SwarmOverview{ID: sw.key, Nodes: len(sw.members), Clusters: sw.clusters, Pieces: int(sw.total)}
 		for c := range sw.all() {
 			so.Whole += int(c.complete)
 		}
 		o.Largest = append(o.Largest, so)
 	}
-	sw := t.swarms[string(key)]
-	if sw == nil && len(largest) > 0 {
-		sw = largest[0]
+	switch sw := t.swarms[key]; {
+	case sw != nil:
+		return o, sw.copy()
+	case len(largest) > 0:
+		return o, largest[0].copy()
 	}
-	if sw != nil {
-		o.Swarm, o.Clusters = swarmID(sw.key), sw.overview(proto.MaxClusterParts)
-		if slices.ContainsFunc(o.Clusters, func(c ClusterOverview) bool { return proto.ClusterParts(c.Name) > 1 }) {
-			o.Sites = sw.overview(1)
-		}
-	}
-	return o
+	return o, nil
 }
 
 // Largest returns the content ids of the swarms of [Overview.Largest].
@@ -133,32 +161,73 @@ func (s *swarm) missing(c *group) uint64 {
 	return c.missing + uint64(c.unknownTotal)*uint64(s.total)
 }
 
-func (s *swarm) overview(parts int) (out []ClusterOverview) {
+// swarmCopy is a copy of the part of a swarm that an overview shows.
+type swarmCopy struct {
+	key      string
+	total    uint32
+	members  int
+	clusters []clusterCopy
+}
+
+type clusterCopy struct {
+	name     string
+	complete int
+	missing  uint64
+	members  []memberCopy
+}
+
+type memberCopy struct {
+	id          proto.PeerID
+	have, total uint32
+	ingress     *ingress // of the member: a report replaces it
+}
+
+func (s *swarm) copy() *swarmCopy {
+	out := &swarmCopy{key: s.key, total: s.total, members: len(s.members), clusters: make([]clusterCopy, 0, s.clusters)}
+	members := make([]memberCopy, 0, len(s.members))
+	for c := range s.all() {
+		for _, m := range c.members {
+			if m.cluster == c {
+				members = append(members, memberCopy{m.id, m.have, m.total, m.ingress})
+			}
+		}
+		first := len(members) - c.nodes
+		out.clusters = append(out.clusters, clusterCopy{c.name, int(c.complete), s.missing(c), members[first:]})
+	}
+	return out
+}
+
+// describe adds the clusters and the sites to an overview.
+func (s *swarmCopy) describe(o *Overview) {
+	o.Swarm, o.Clusters = swarmID(s.key), s.overview(proto.MaxClusterParts)
+	if slices.ContainsFunc(o.Clusters, func(c ClusterOverview) bool { return proto.ClusterParts(c.Name) > 1 }) {
+		o.Sites = s.overview(1)
+	}
+}
+
+func (s *swarmCopy) overview(parts int) (out []ClusterOverview) {
 	var missing uint64
 	var complete int
-	for c := range s.all() {
-		missing += s.missing(c)
-		complete += int(c.complete)
+	for _, c := range s.clusters {
+		missing += c.missing
+		complete += c.complete
 	}
 	// A straggler needs twice the mean, and a twentieth of the content. While most members are incomplete there
 	// are none: a member may have received pieces since its last announce.
-	far := max(2*missing/uint64(len(s.members)), uint64(s.total)/20, 1)
-	if 2*complete < len(s.members) {
+	far := max(2*missing/uint64(s.members), uint64(s.total)/20, 1)
+	if 2*complete < s.members {
 		far = math.MaxUint64
 	}
-	for c := range s.all() {
+	for _, c := range s.clusters {
 		name := proto.ClusterGroup(c.name, parts)
 		if len(out) == 0 || out[len(out)-1].Name != name {
 			out = append(out, ClusterOverview{Name: name})
 		}
 		co := &out[len(out)-1]
-		co.Nodes += c.nodes
-		co.Whole += int(c.complete)
-		co.Missing += s.missing(c)
+		co.Nodes += len(c.members)
+		co.Whole += c.complete
+		co.Missing += c.missing
 		for _, m := range c.members {
-			if m.cluster != c {
-				continue
-			}
 			co.addStraggler(m, s.total, far)
 			if m.ingress == nil {
 				continue
@@ -185,7 +254,7 @@ func (co *ClusterOverview) addFlow(f FlowOverview) {
 }
 
 // addStraggler adds a member that needs far pieces or more, unless three members need more.
-func (co *ClusterOverview) addStraggler(m *member, total uint32, far uint64) {
+func (co *ClusterOverview) addStraggler(m memberCopy, total uint32, far uint64) {
 	lacks := uint64(m.total - m.have)
 	if m.total == 0 {
 		lacks = uint64(total)

@@ -89,7 +89,7 @@ type swarm struct {
 	total      uint32              // pieces of the content, as last announced; 0 while unknown
 	links      map[direction]*link // what members measured
 	linkShares *quota.Quota[netip.Addr]
-	topology   keptTopology // zero until it is asked for
+	topology   kept[*proto.Topology] // zero until it is requested
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {

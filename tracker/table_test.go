@@ -344,7 +344,7 @@ func TestScrapeOfManyRacks(t *testing.T) {
 	if err := proto.WriteMessage(io.Discard, scrape); err != nil {
 		t.Error(err)
 	}
-	if o := s.overview(1); len(o) != 30 || len(s.overview(2)) != 1500 {
+	if o := s.copy().overview(1); len(o) != 30 || len(s.copy().overview(2)) != 1500 {
 		t.Errorf("%d sites", len(o))
 	}
 }

@@ -4,22 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/proto"
 )
-
-// topologyAge is the maximum age of a cached topology.
-const topologyAge = time.Second
-
-// keptTopology is the topology of a swarm at a time.
-type keptTopology struct {
-	at    time.Time
-	reply func() *proto.Topology // names and sorts at the first call, outside of the lock; then ready
-}
 
 func (s *Server) topology(key []byte) proto.Message {
 	s.state.Lock()
@@ -31,18 +21,19 @@ func (s *Server) topology(key []byte) proto.Message {
 	return reply()
 }
 
-// keptTopology returns the topology of a swarm, at most topologyAge old, nil if the swarm is not known.
+// keptTopology returns the topology of a swarm, at most a second old, nil if the swarm is not known. The first call of the
+// result names and sorts, outside of the lock.
 func (t *table) keptTopology(now time.Time, key []byte) func() *proto.Topology {
 	s := t.swarm(now, key)
 	if s == nil {
 		return nil
 	}
-	if s.topology.reply == nil || t.now.Sub(s.topology.at) >= topologyAge {
+	if !s.topology.fresh(t.now) {
 		reply := t.topology(now, key)
-		s.topology = keptTopology{t.now, sync.OnceValue(func() *proto.Topology {
+		s.topology = keep(t.now, func() *proto.Topology {
 			finishTopology(reply)
 			return reply
-		})}
+		})
 	}
 	return s.topology.reply
 }
