@@ -26,15 +26,23 @@ type usageError struct{ error }
 // Usagef returns a usage error, which ends a command with status 2 and names its help.
 func Usagef(format string, values ...any) error { return &usageError{fmt.Errorf(format, values...)} }
 
-// interruptedError reports an interrupt, and its effect.
-type interruptedError struct{ text string }
+// exitError ends a command with a status.
+type exitError struct {
+	status int
+	text   string
+}
 
 // Error implements error.
-func (e *interruptedError) Error() string { return e.text }
+func (e *exitError) Error() string { return e.text }
 
-// Interruptedf returns the error of a command that was interrupted, which ends it with status 130.
+// Exitf returns an error that ends a command with a status.
+func Exitf(status int, format string, values ...any) error {
+	return &exitError{status, fmt.Sprintf(format, values...)}
+}
+
+// Interruptedf returns the error of a command that was interrupted.
 func Interruptedf(format string, values ...any) error {
-	return &interruptedError{fmt.Sprintf(format, values...)}
+	return Exitf(ExitInterrupted, format, values...)
 }
 
 // Outcome returns the exit status for the error of a command, and the last line on standard error, which
@@ -42,12 +50,12 @@ func Interruptedf(format string, values ...any) error {
 func Outcome(command string, err error, interrupted bool) (status int, text string) {
 	var usage *usageError
 	seeHelp := fmt.Sprintf(" (see `%s --help`)", command)
-	var stopped *interruptedError
+	var exit *exitError
 	switch {
 	case err == nil:
 		return ExitDone, ""
-	case errors.As(err, &stopped):
-		return ExitInterrupted, OneLine(stopped.text)
+	case errors.As(err, &exit):
+		return exit.status, OneLine(exit.text)
 	case interrupted && (errors.Is(err, context.Canceled) || errors.Is(err, peer.ErrStopped)):
 		return ExitInterrupted, "interrupted"
 	case errors.As(err, &usage):

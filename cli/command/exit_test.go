@@ -26,7 +26,8 @@ func TestOutcome(t *testing.T) {
 		{"usage", Usagef("LINK is missing"), false, 2, "LINK is missing (see `mob get --help`)"},
 		{"interrupted", context.Canceled, true, 130, "interrupted"},
 		{"interrupted somewhere", fmt.Errorf("hash: %w", context.Canceled), true, 130, "interrupted"},
-		{"interrupted, with a message", errors.Join(&interruptedError{"stopped: kept"}, nil), true, 130, "stopped: kept"},
+		{"interrupted, with a message", errors.Join(Interruptedf("stopped: kept"), nil), true, 130, "stopped: kept"},
+		{"a status", errors.Join(Exitf(3, "the command failed"), nil), false, 3, "the command failed"},
 		{"stopped by another", peer.ErrStopped, false, 1, peer.ErrStopped.Error()},
 	} {
 		status, text := Outcome("mob get", c.err, c.interrupted)

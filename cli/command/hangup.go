@@ -10,7 +10,7 @@ import (
 )
 
 // ErrHangup is the cause of a context that SIGHUP has ended.
-var ErrHangup error = &interruptedError{"the terminal was closed"}
+var ErrHangup = Interruptedf("the terminal was closed")
 
 // EndOnHangup ends a command on SIGHUP as on SIGTERM, since its terminal was closed. A command that was
 // started with nohup continues.

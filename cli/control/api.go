@@ -58,6 +58,8 @@ type GetRequest struct {
 	Link string `json:"link"`
 	// Path is absolute.
 	Path string `json:"path"`
+	// Flush waits until the content is on the disk.
+	Flush bool `json:"flush,omitempty"`
 	peer.GetOptions
 }
 

@@ -235,6 +235,9 @@ func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
 		},
 		run: func(ctx context.Context) (Event, error) {
 			err := t.Wait(ctx)
+			if err == nil && req.Flush {
+				err = t.Flush(ctx)
+			}
 			st := t.Status()
 			return Event{Status: &st, Place: placeOf(req.Path)}, err
 		},

@@ -159,18 +159,6 @@ func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, erro
 	}
 }
 
-// Flush waits until the content is on the disk, unless a daemon outlives the command.
-func (s *Session) Flush(ctx context.Context, id string) error {
-	if s.Own == nil {
-		return nil
-	}
-	t, err := s.Own.node.Transfer(id)
-	if err != nil {
-		return err
-	}
-	return t.Flush(ctx)
-}
-
 // Close disconnects, and ends a daemon that runs within this command.
 func (s *Session) Close() error {
 	s.Client.Close()

@@ -43,6 +43,10 @@ with --special-bits.
 The daemon of --data does the work, and serves the content afterwards. Without a
 daemon the command runs a node itself; with --stay this serves until Ctrl-C.
 
+--exec runs a command with sh, once the content is complete and on the disk, and after the receipt. Its
+environment has MOB_PATH, the absolute path of the content, and MOB_ID, its id. The get exits with
+the status of the command.
+
 A get waits for its source. It ends if the files of the source were changed and
 no connected node has a piece.
 
@@ -53,7 +57,8 @@ const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
   ssh source mob seed big.tar | mob get -
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
-  mob get "$LINK" -o models --reuse --json`
+  mob get "$LINK" -o models --reuse --json
+  mob get "$LINK" -o image.tar --exec 'docker load -i "$MOB_PATH"'`
 
 // getFlags are the flags of get. Some are fields of its request.
 type getFlags struct {
@@ -61,6 +66,7 @@ type getFlags struct {
 	node  daemon.Flags
 	out   string
 	stay  bool
+	exec  string
 	quiet bool
 	set   *pflag.FlagSet
 }
@@ -79,12 +85,13 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.StringVarP(&f.out, "output", "o", "", "file or directory to create")
 	fl.BoolVar(&f.Reuse, "reuse", false, "keep existing files at PATH")
 	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
+	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
 	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
 func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
-	if err := checkPath(f.set, "output"); err != nil {
+	if err := errors.Join(checkPath(f.set, "output"), checkExec(f.set, f.exec)); err != nil {
 		return err
 	}
 	text, err := a.ReadArg(args[0])
@@ -95,7 +102,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	if err != nil {
 		return err
 	}
-	f.Link = link.String()
+	f.Link, f.Flush = link.String(), f.exec != ""
 	if f.Path, err = destination(f.out, link); err != nil {
 		return err
 	}
@@ -114,10 +121,10 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	if err != nil {
 		return explainExists(err, f.Path, link)
 	}
-	if err := s.Flush(ctx, st.ID); err != nil {
+	if err := printReceipt(a, st); err != nil {
 		return err
 	}
-	if err := printReceipt(a, st); err != nil || s.Own == nil {
+	if err := runCommand(ctx, a, f.exec, st); err != nil || s.Own == nil {
 		return err
 	}
 	if f.stay {
@@ -193,8 +200,10 @@ var errSourceChanged = errors.New("the files of the source were changed, and no 
 	"`mob seed` it again and use the new link, or put the files back as they were")
 
 // fetch fetches the content through the daemon, and shows the progress. An interrupt
-// stops the transfer, and so does a stall without any source.
+// stops the transfer, and so does a stall without any source. Content of a node that ends with
+// the command is on the disk afterwards.
 func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
+	req.Flush = req.Flush || s.Own != nil
 	p := a.Screen(quiet)
 	defer p.Clear()
 	ctx, giveUp := context.WithCancelCause(ctx)

@@ -249,13 +249,12 @@ func sbcastGet(ctx context.Context, a *command.App, dest string, f *sbcastFlags)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	req := control.GetRequest{Link: link.String(), Path: dest, GetOptions: peer.GetOptions{Reuse: f.force}}
-	st, err := fetch(ctx, a, s, req, true)
-	if err != nil {
+	if _, err := fetch(ctx, a, s, req, true); err != nil {
 		var e *control.Error
 		if errors.As(err, &e) && e.Code == control.CodeExists {
 			err = fmt.Errorf("%s exists already: replace it with --force", dest)
 		}
 		return err
 	}
-	return s.Flush(ctx, st.ID)
+	return nil
 }
