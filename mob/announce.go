@@ -42,8 +42,8 @@ func (s *State) skipsBatch(p *peer, i int, u avail.Update) bool {
 	case u == avail.Have && s.work.Owes(p.member, i):
 		return true
 	case p.near() && u == avail.Claim:
-		return s.fetches[i].enters(s.home(p))
-	case p.near() && u == avail.Have && s.home(p).Holders[i] == 0:
+		return s.fetches[i].enters(p.home)
+	case p.near() && u == avail.Have && p.home.Holders[i] == 0:
 		return !s.layout.Batched && s.batches.Delay() == s.t.Batch
 	case p.local:
 		return false
@@ -56,7 +56,7 @@ func (s *State) skipsBatch(p *peer, i int, u avail.Update) bool {
 // isUrgent reports whether a peer may act on an update: in the site on a claim, and on a piece that
 // is new to a group that both are in; over a link if it fetches from the node.
 func (s *State) isUrgent(p *peer, i int, u avail.Update) bool {
-	switch home := s.home(p); {
+	switch home := p.home; {
 	case u == avail.Have && s.work.Owes(p.member, i):
 		return true
 	case home == nil:

@@ -64,7 +64,7 @@ func (s *State) addClaim(p *peer, i int) {
 		return
 	}
 	s.countClaim(p, i, true)
-	home := s.home(p)
+	home := p.home
 	if home.Holders[i] > 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (s *State) addClaim(p *peer, i int) {
 // countClaim counts the claim of a peer of the site on a piece, or stops to count it, for each group
 // that the peer is in: these groups have the piece, or will.
 func (s *State) countClaim(p *peer, i int, counts bool) {
-	s.touch(i)
+	s.stored.Touch(i)
 	for _, l := range s.groups(p) {
 		if counts {
 			l.Claims[i]++
@@ -97,7 +97,7 @@ func (s *State) countClaim(p *peer, i int, counts bool) {
 			l.Claims[i]--
 		}
 	}
-	if counts || !s.isLeft(s.home(p), i) {
+	if counts || !s.isLeft(p.home, i) {
 		return
 	}
 	s.reconsider(i)
@@ -108,18 +108,18 @@ func (s *State) countClaim(p *peer, i int, counts bool) {
 
 // isLeft reports whether a piece is left to whoever begins it for a group: no member has, claims or
 // fetches it.
-func (s *State) isLeft(l *level, i int) bool {
-	return s.free(l, i) && !s.stored.Have.Has(i) && !s.fetches[i].enters(l)
+func (s *table) isLeft(l *level, i int) bool {
+	return l.Free(i) && !s.stored.Have.Has(i) && !s.fetches[i].enters(l)
 }
 
 // want adds a piece to those to fetch, unless it is stored or in progress, and reports whether that is news.
-func (s *State) want(i int) bool {
+func (s *table) want(i int) bool {
 	return !s.stored.Have.Has(i) && s.fetches[i] == nil && s.wanted.Add(i)
 }
 
 // countHave counts a piece of a peer of the site, or stops to count it.
 func (s *State) countHave(p *peer, i int, counts bool) {
-	s.touch(i)
+	s.stored.Touch(i)
 	for _, l := range s.groups(p) {
 		switch {
 		case counts && l.AddHolder(i) && !s.stored.Have.Has(i):
@@ -142,7 +142,7 @@ func (s *State) addHave(p *peer, i int) {
 	if !p.Have.Add(i) {
 		return
 	}
-	s.touch(i)
+	s.stored.Touch(i)
 	p.member.AddNews(s.now)
 	if !p.local {
 		s.addRemote(p, i)
@@ -158,7 +158,7 @@ func (s *State) addHave(p *peer, i int) {
 	if p.Holds() {
 		s.countHave(p, i, true)
 	}
-	home := s.home(p)
+	home := p.home
 	if d, ok := p.ClaimedFor(i, s.now); ok && home.Holders[i] == 1 {
 		s.book.ClaimTimes.Add(d)
 	}
@@ -177,9 +177,9 @@ func (s *State) addHave(p *peer, i int) {
 }
 
 // addRemote records that the group of a remote peer has or claims a piece.
-func (s *State) addRemote(p *peer, i int) {
+func (s *table) addRemote(p *peer, i int) {
 	if p.level.AddRemote(&p.link.Sibling, i) {
-		s.touch(i)
+		s.stored.Touch(i)
 		s.spare(p.level, i)
 	}
 }
@@ -190,7 +190,7 @@ func (s *State) removeHave(p *peer, i int) {
 		return
 	}
 	delete(p.deferred, i)
-	s.touch(i)
+	s.stored.Touch(i)
 	if !p.local {
 		s.removeRemote(p, i)
 	}
@@ -219,14 +219,14 @@ func (s *State) removeClaim(p *peer, i int) {
 }
 
 // removeRemote corrects the rarity of a piece that a remote peer has no more.
-func (s *State) removeRemote(p *peer, i int) {
+func (s *table) removeRemote(p *peer, i int) {
 	for _, q := range p.link.peers {
 		if q.Have.Has(i) || q.Claim.Has(i) {
 			return
 		}
 	}
 	if p.level.RemoveRemote(&p.link.Sibling, i) {
-		s.touch(i)
+		s.stored.Touch(i)
 	}
 }
 

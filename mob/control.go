@@ -59,8 +59,9 @@ func (v View) Rarity(i int) int { return int(v.l.Rarity[i]) }
 // claims it, and whether the node knows the group well enough.
 func (v View) Free(i int) bool { return v.s.mayTake(v.l, i) }
 
-// Leaves reports whether the node leaves number i to others of the group, which it is far behind.
-func (v View) Leaves(i int) bool { return v.s.leaves(v.l, i) }
+// Leaves reports whether the node leaves number i to other members of the group, which it is far behind. No member
+// offers a number that has passed.
+func (v View) Leaves(i int) bool { return v.l.behind && !v.s.stored.Passed.Has(i) }
 
 // Before returns the number of siblings of the group that need number i and are to start it before the
 // group. It is a preference: nothing waits for it. Near the end it makes clusters start different pieces.

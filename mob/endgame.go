@@ -3,6 +3,7 @@ package mob
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // endgame requests the rest of late pieces of a second peer: for each peer that has room, the
@@ -20,11 +21,11 @@ func (s *State) endgame() {
 		return
 	}
 	for _, p := range s.peers {
-		if p.Stalled || p.Rationed || !p.local && !s.mayFetch(p.level) || !p.pipe.Room() {
+		if p.Stalled || p.Rationed || !p.local && !s.roster.MayFetch(p.level.Group) || !p.pipe.Room() {
 			continue
 		}
 		for _, f := range late {
-			if f.helper == nil && f.peer != p && p.Have.Has(f.Piece) && (p.local || f.enters(p.level)) && s.isFaster(p, f) {
+			if f.helper == nil && f.peer != p && p.Have.Has(f.Piece) && (p.local || f.enters(p.level)) && p.isFaster(f, s.now, s.t.Stall, s.isSpare(p, f)) {
 				f.helper = p
 				for _, sp := range f.peer.pipe.Requested() {
 					if int(sp.Piece) == f.Piece && !f.Has(sp) {
@@ -38,7 +39,7 @@ func (s *State) endgame() {
 }
 
 // lateFetches lists the fetches of which every byte is requested, the oldest first.
-func (s *State) lateFetches() []*fetch {
+func (s *table) lateFetches() []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
 		if f.peer != nil && f.helper == nil && !f.alone && f.Requested() && f.Missing > 0 && !f.isPlanned(s.work) {
@@ -50,14 +51,15 @@ func (s *State) lateFetches() []*fetch {
 }
 
 // isFaster reports whether p would deliver a late piece much sooner than the peer that has kept it
-// waiting, or, if p's link has nothing else to do, than that peer probably will.
-func (s *State) isFaster(p *peer, f *fetch) bool {
+// waiting, or, if p's link is spare, than that peer probably will.
+func (p *peer) isFaster(f *fetch, now time.Time, stall time.Duration, spare bool) bool {
+	queue := p.pipe.Limits.Queue
 	rest := p.pipe.Wait() + float64(f.Missing)/max(p.pipe.Rate(), 1)
-	waited := f.peer.pipe.Waited(s.now, f.Piece) - s.grace(f)
-	if waited > 3*s.t.Queue && waited.Seconds() > 2*rest || waited > s.t.Stall/2 {
+	waited := f.peer.pipe.Waited(now, f.Piece) - f.grace()
+	if waited > 3*queue && waited.Seconds() > 2*rest || waited > stall/2 {
 		return true
 	}
-	return f.peer.pipe.Wait() > 2*(rest+p.pipe.Queue.Seconds()) && s.isSpare(p, f)
+	return spare && f.peer.pipe.Wait() > 2*(rest+p.pipe.Queue.Seconds())
 }
 
 // isSpare reports whether the link to a peer has no other use than to help with a piece: no request is

@@ -6,7 +6,6 @@ import (
 
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/avail"
-	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/proto"
 )
@@ -34,25 +33,28 @@ func (f *fetch) isPlanned(work *assign.Assignment) bool {
 	return f.peer != nil && work.Sends(f.peer.member, f.Piece)
 }
 
-// agenda has the pieces to fetch, and those in progress.
-type agenda struct {
-	wanted     *bitset.Set // neither stored, useless nor in fetches
-	fetches    map[int]*fetch
-	unassigned []*fetch // have bytes to request, and no peer
-	waiting    []*fetch // claimed for a peer; they wait for other members' claims, and then for room
-}
-
 // grace returns the time in which a peer need not have sent anything: an external peer looks at its
 // requests on a timer, and a node may be slower than a queue explains.
-func (s *State) grace(f *fetch) time.Duration {
+func (f *fetch) grace() time.Duration {
 	switch p := f.peer; {
 	case p == nil:
 		return 0
 	case p.External:
 		return time.Duration(p.pipe.Wait() * float64(time.Second))
 	default:
-		return max(s.answerLimit(p)-2*s.t.Queue, 0)
+		return max(p.answerLimit()-2*p.pipe.Limits.Queue, 0)
 	}
+}
+
+// age returns the time that a fetch has taken, without the time that any takes.
+func (f *fetch) age(now time.Time) time.Duration { return max(now.Sub(f.started)-f.grace(), 0) }
+
+// remaining estimates how long a fetch will take yet, by how long it took for what has arrived.
+func (f *fetch) remaining(now time.Time) time.Duration {
+	if f.peer != nil && f.peer.pipe.Size > 0 { // no part of it arrives before the rest
+		return time.Duration(f.peer.pipe.Wait() * float64(time.Second))
+	}
+	return time.Duration(float64(f.age(now)) * float64(f.Missing) / float64(max(f.Size-f.Missing, proto.Cell)))
 }
 
 // startFetch starts a piece with a peer.
@@ -68,7 +70,7 @@ func (s *State) startFetch(p *peer, i int) *fetch {
 // node is in, or if only one member of the cluster has it: that member should send each piece once.
 func (s *State) assign(p *peer, f *fetch) {
 	f.peer, p.current = p, f
-	s.touch(f.Piece)
+	s.stored.Touch(f.Piece)
 	own := s.own()
 	switch {
 	case p.local && f.level != nil, !p.local && f.enters(p.level):
@@ -87,7 +89,7 @@ func (s *State) assign(p *peer, f *fetch) {
 // hasChoice reports whether a local peer has enough pieces that no other member has, from one piece
 // on, for each member to start another one. With fewer, all start the same, and each would claim every
 // piece to every other member.
-func (s *State) hasChoice(p *peer, from int) bool {
+func (s *table) hasChoice(p *peer, from int) bool {
 	alone, seen, own := 1, 0, s.own()
 	for i := range s.wanted.Intersection(p.Have, from) {
 		if own.Holders[i] == 1 {
@@ -114,7 +116,7 @@ func (s *State) unassign(f *fetch) {
 		f.discarded = true
 		s.cancelRequests(f, func(*peer) bool { return true })
 		f.peer, f.helper, f.level = nil, nil, nil
-		s.touch(f.Piece)
+		s.stored.Touch(f.Piece)
 		if f.claimed {
 			s.dropClaim(f)
 		}
@@ -165,7 +167,7 @@ func (s *State) releaseAll(p *peer) {
 func (s *State) leaveRemote(f *fetch) {
 	s.cancelRequests(f, func(p *peer) bool { return !p.local })
 	f.level = nil
-	s.touch(f.Piece)
+	s.stored.Touch(f.Piece)
 	if f.helper != nil && !f.helper.local {
 		f.helper = nil
 	}
@@ -187,7 +189,7 @@ func (s *State) giveUp(i int) {
 		return
 	}
 	s.endFetch(f)
-	s.touch(i)
+	s.stored.Touch(i)
 	if f.claimed {
 		s.announce(i, avail.Drop)
 	}

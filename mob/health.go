@@ -86,7 +86,7 @@ func (s *State) check(p *peer) {
 		pause = min(pause, s.t.Stall/2)
 	}
 	pause = max(pause, p.pipe.RTT, 2*s.site().ClaimDelay())
-	slack := s.answerLimit(p) + s.book.Late
+	slack := p.answerLimit() + s.book.Late
 	owed := 0.0
 	switch {
 	case p.pipe.Busy() && p.pipe.Rate() > 0:
@@ -132,7 +132,7 @@ func (s *State) onPing(p *peer, nonce uint64) {
 	}
 	p.pipe.Pinged(s.now, flow.SincePing(s.started, s.now, nonce))
 	p.link.AdjustActive(p.pipe.Queue, p.link.leastActive(), func() bool {
-		return p.matched && !p.isActive() && s.mayFetch(p.level) && !p.level.behind && s.pick(p) >= 0
+		return p.matched && !p.isActive() && s.roster.MayFetch(p.level.Group) && !p.level.behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.link)
 	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.batches.Pace/2, 2*s.site().ClaimDelay()) {

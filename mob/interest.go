@@ -18,7 +18,7 @@ const (
 
 // interestIn returns the node's interest in a peer: all pieces if it may request any, or if the peer
 // is of its site; its share if it may come to that, to know whether there is work; and else none.
-func (s *State) interestIn(p *peer) interest {
+func (s *table) interestIn(p *peer) interest {
 	switch {
 	case s.complete || !p.near() && !p.matched:
 		return noInterest
@@ -69,7 +69,7 @@ func (s *State) onWant(p *peer, m *proto.Want) {
 		}
 		if s.stored.Offers(i) {
 			s.announceTo(p, i, avail.Have, true)
-		} else if s.fetches[i].concerns(p) || !p.near() && !s.free(s.site(), i) {
+		} else if s.fetches[i].concerns(p) || !p.near() && !s.site().Free(i) {
 			s.announceTo(p, i, avail.Claim, true)
 		}
 	}

@@ -19,10 +19,10 @@ type level struct {
 	open   bool // pieces could be fetched for the group when peers were last filled
 }
 
-func newLevel(g *roster.Group, pieces int) *level {
+func newLevel(g *roster.Group, pieces int, unverified func(i int) bool) *level {
 	return &level{
 		Group:  g,
-		Counts: avail.NewCounts(pieces),
+		Counts: avail.NewCounts(pieces, unverified),
 		order:  avail.NewOrder(g.Name),
 		links:  map[string]*link{},
 	}
@@ -34,15 +34,6 @@ type levels []*level
 // site returns the outermost level, and own the innermost.
 func (s levels) site() *level { return s[0] }
 func (s levels) own() *level  { return s[len(s)-1] }
-
-// home returns the innermost group that both the node and a peer are in, nil if they are of
-// different sites.
-func (s levels) home(p *peer) *level {
-	if p.shared == 0 {
-		return nil
-	}
-	return s[p.shared-1]
-}
 
 // groups returns the groups that both the node and a peer are in.
 func (s levels) groups(p *peer) []*level { return s[:p.shared] }

@@ -9,7 +9,7 @@ import (
 const maxHeldUp = 64
 
 // holdsUp reports whether a parent is missing a piece that it is to send, and that another peer has.
-func (s *State) holdsUp(m *assign.Member) bool {
+func (s *table) holdsUp(m *assign.Member) bool {
 	p := s.joined[m.ID]
 	if p.pipe.Busy() {
 		return false

@@ -30,6 +30,8 @@ type peer struct {
 // place is the relation of a peer to the groups of the node.
 type place struct {
 	shared   int    // parts of its cluster's name that it shares with the node's: 0 if it is of another site
+	site     *level // of the node
+	home     *level // the innermost group that both are in, nil if it is of another site
 	local    bool   // of the own cluster; else it is remote
 	level    *level // the outermost group that pieces of a remote peer enter
 	link     *link  // from there to a remote peer's group
@@ -47,12 +49,12 @@ type pull struct {
 	stealSent time.Time         // last request for its slow pieces
 }
 
-func (s *State) newPeer(nd Node, n *roster.Node) *peer {
+func (s *table) newPeer(nd Node, n *roster.Node) *peer {
 	count := s.layout.Count
 	p := &peer{Node: nd, node: n, joinedAt: s.now, Offers: avail.NewOffers(count)}
 	p.deferred = map[int]time.Time{}
-	p.shared = proto.SharedParts(nd.Cluster, s.cfg.Cluster)
-	p.local = p.shared == len(s.levels)
+	p.shared = proto.SharedParts(nd.Cluster, s.own().Name)
+	p.site, p.local = s.site(), p.shared == len(s.levels)
 	p.matched = p.local
 	p.Peer = conduct.NewPeer(&s.t.Rules, n.Record, p.near(), s.now)
 	p.pipe = flow.Pipe{Limits: &s.t.Limits, External: p.External, Near: p.near()}
@@ -60,8 +62,9 @@ func (s *State) newPeer(nd Node, n *roster.Node) *peer {
 		p.pipe.Size = s.layout.Size
 	}
 	var home *avail.Counts
-	if l := s.home(p); l != nil {
-		home = &l.Counts
+	if p.shared > 0 {
+		p.home = s.levels[p.shared-1]
+		home = &p.home.Counts
 	}
 	p.box = avail.NewOutbox(p.ID, &p.Offers, home, count)
 	if !p.local {
@@ -87,4 +90,12 @@ func (p *peer) acrossLink() bool { return !p.local && (!p.near() || p.matched) }
 func (p *peer) isDeferred(i int) bool {
 	_, ok := p.deferred[i]
 	return ok
+}
+
+// answerLimit returns the time that an answer of the peer may take.
+func (p *peer) answerLimit() time.Duration {
+	if most := p.Pings.Most(); most > 0 {
+		return most
+	}
+	return p.site.AnswerTime
 }

@@ -12,7 +12,7 @@ func (s *State) fill() {
 		return
 	}
 	for _, l := range s.levels {
-		if open := s.mayFetch(l); open != l.open {
+		if open := s.roster.MayFetch(l.Group); open != l.open {
 			l.open = open
 			for _, p := range s.peers {
 				s.wake(p)
@@ -22,7 +22,7 @@ func (s *State) fill() {
 	if s.work.Update(s.now) {
 		s.reconsiderAll()
 	}
-	s.sortReady(s.now)
+	s.sortReady()
 	for _, p := range s.ready {
 		p.ready = false
 		if (p.matched || p.hasStarted()) && (p.local || p.level.open) {
@@ -31,9 +31,6 @@ func (s *State) fill() {
 	}
 	s.ready = s.ready[:0]
 }
-
-// mayFetch reports whether the node may fetch for a group over its links.
-func (s *State) mayFetch(l *level) bool { return s.roster.MayFetch(l.Group) }
 
 func (s *State) fillPeer(p *peer) {
 	if p.Paused(s.now, s.t.Queue) {
@@ -84,7 +81,7 @@ func (s *State) next(p *peer) *fetch {
 		s.assign(p, f)
 		return f
 	}
-	if p.idle || !p.isActive() || !p.local && !p.pipe.Deep && (s.leavesAll(p.level) || s.tooLate(p) || !s.mayClaimAhead(p)) {
+	if p.idle || !p.isActive() || !p.local && !p.pipe.Deep && (p.level.behind && s.stored.Passed.Len() == 0 || s.tooLate(p) || !s.mayClaimAhead(p)) {
 		return nil
 	}
 	i := s.pick(p)
@@ -96,14 +93,9 @@ func (s *State) next(p *peer) *fetch {
 }
 
 // maySend reports whether something of a fetch that has no peer may be requested of p.
-func (s *State) maySend(p *peer, f *fetch) bool {
+func (s *table) maySend(p *peer, f *fetch) bool {
 	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && s.held(p, f.Piece)) && !s.work.Keeps(p.member, f.Piece)
 }
-
-// leavesAll reports whether the node starts nothing for a group, since it is far behind it, and leaves
-// whether that is so for a piece. No member offers the passed pieces.
-func (s *State) leavesAll(l *level) bool     { return l.behind && s.stored.Passed.Len() == 0 }
-func (s *State) leaves(l *level, i int) bool { return l.behind && !s.stored.Passed.Has(i) }
 
 // pick returns a piece to begin with p, -1 if there is none.
 func (s *State) pick(p *peer) int {
@@ -113,16 +105,10 @@ func (s *State) pick(p *peer) int {
 	return s.picker.Pick(Peer{p})
 }
 
-// free reports whether no other member of a group has a piece, as far as that is verified, or claims
-// it. Seeds that other groups relieve do not count.
-func (s *State) free(l *level, i int) bool {
-	return l.Claims[i] == 0 && (l.Holders[i] == 0 || int(l.Holders[i]) <= l.Seeds || s.picker.Unverified(i))
-}
-
 // mayTake reports whether the node may start a piece for a group: it is free, or the plan assigns it
 // to the node.
-func (s *State) mayTake(l *level, i int) bool {
-	return s.work.Sender(i) != nil || s.free(l, i) && !s.work.Leaves(l.Index, i, s.now)
+func (s *table) mayTake(l *level, i int) bool {
+	return s.work.Sender(i) != nil || l.Free(i) && !s.work.Leaves(l.Index, i, s.now)
 }
 
 // onArrived records a block.
@@ -180,7 +166,7 @@ func (s *State) onReject(p *peer, sp proto.Span) {
 // enters has all pieces, at its present rate. Near the end there are fewer pieces than links, and all members would
 // wait for a piece on a slow one. It is left to faster links. If none takes it, the rate falls until the
 // piece is started after all.
-func (s *State) tooLate(p *peer) bool {
+func (s *table) tooLate(p *peer) bool {
 	left, ok := p.level.Inflow.Left(s.now)
 	r := p.pipe.Rate()
 	return ok && r > 0 && p.level.Seeds == 0 && float64(p.pipe.InFlight()+s.layout.Size)/r > left

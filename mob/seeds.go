@@ -8,7 +8,7 @@ import "github.com/mobgrid/mob/mob/avail"
 
 // updateSeeds counts the seeds of each group but the site: the peers that had everything when they
 // joined. Where they are not few, for those that fetch, they are enough for the group.
-func (s *State) updateSeeds() {
+func (s *table) updateSeeds() {
 	for _, l := range s.levels[1:] {
 		seeds, fetching := 0, 1
 		for _, p := range s.peers {
@@ -25,7 +25,7 @@ func (s *State) updateSeeds() {
 		}
 		if seeds != l.Seeds {
 			l.Seeds = seeds
-			s.stored.Dirty.AddRange(0, s.layout.Count)
+			s.stored.TouchAll()
 			s.reconsiderAll()
 		}
 	}
@@ -34,7 +34,7 @@ func (s *State) updateSeeds() {
 // spare leaves a piece of the complete siblings of a group to a sibling that is not complete, and that
 // claims or has it: the other siblings get it from there, and the rack of the seed can serve its own
 // members. After the time that a piece waits in two queues it may be started anyway.
-func (s *State) spare(l *level, i int) {
+func (s *table) spare(l *level, i int) {
 	if l.Index == 0 || l.Complete == 0 {
 		return
 	}
@@ -51,10 +51,10 @@ func (s *State) spare(l *level, i int) {
 }
 
 // sparePeer is spare for a peer that just got the piece.
-func (s *State) sparePeer(p *peer, i int) {
+func (s *table) sparePeer(p *peer, i int) {
 	l := p.level
 	spares := int(l.Rarity[i]) > l.Complete && len(p.deferred) < avail.MaxTimes
-	if l.Index > 0 && p.link.Pieces.Full() && spares && p.isActive() && s.wanted.Has(i) && s.free(l, i) {
+	if l.Index > 0 && p.link.Pieces.Full() && spares && p.isActive() && s.wanted.Has(i) && l.Free(i) {
 		s.deferPiece(p, i, 2*s.t.Queue)
 	}
 }

@@ -4,23 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"time"
-
-	"github.com/mobgrid/mob/proto"
 )
 
-// sessions are the joined peers.
-type sessions struct {
-	peers  []*peer // sorted by ID
-	joined map[proto.PeerID]*peer
-	ready  []*peer // that may have room, and a piece to request
-}
-
-func (s *sessions) add(p *peer) {
+func (s *table) add(p *peer) {
 	s.peers = insertPeer(s.peers, p)
 	s.joined[p.ID] = p
 }
 
-func (s *sessions) remove(p *peer) {
+func (s *table) remove(p *peer) {
 	delete(s.joined, p.ID)
 	s.peers, s.ready = removePeer(s.peers, p), removePeer(s.ready, p)
 	if p.link != nil {
@@ -31,10 +22,10 @@ func (s *sessions) remove(p *peer) {
 // sortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
 // first, and then sorts by ID. Peers may share a link's window, and new pieces of one must not take
 // the room of a started one.
-func (s *sessions) sortReady(now time.Time) {
+func (s *table) sortReady() {
 	begun := func(p *peer) time.Time {
 		if p.local || !p.hasStarted() || p.current.Requested() {
-			return now.Add(1) // last
+			return s.now.Add(1) // last
 		}
 		return p.current.started
 	}
@@ -42,7 +33,7 @@ func (s *sessions) sortReady(now time.Time) {
 }
 
 // wake has the next fill look at a peer: it may have room, or something to be requested.
-func (s *sessions) wake(p *peer) {
+func (s *table) wake(p *peer) {
 	if !p.ready {
 		p.ready = true
 		s.ready = append(s.ready, p)
@@ -50,7 +41,7 @@ func (s *sessions) wake(p *peer) {
 }
 
 // wakeSharing wakes a peer that has more room, and those that share its link.
-func (s *sessions) wakeSharing(p *peer) {
+func (s *table) wakeSharing(p *peer) {
 	if p.link == nil {
 		s.wake(p)
 		return
@@ -61,7 +52,7 @@ func (s *sessions) wakeSharing(p *peer) {
 }
 
 // reconsider wakes the peers that have a piece, which may be requested now.
-func (s *sessions) reconsider(i int) {
+func (s *table) reconsider(i int) {
 	for _, p := range s.peers {
 		if p.Have.Has(i) {
 			p.idle = false
@@ -71,7 +62,7 @@ func (s *sessions) reconsider(i int) {
 }
 
 // reconsiderAll wakes all peers.
-func (s *sessions) reconsiderAll() {
+func (s *table) reconsiderAll() {
 	for _, p := range s.peers {
 		p.idle = false
 		s.wake(p)
@@ -79,7 +70,7 @@ func (s *sessions) reconsiderAll() {
 }
 
 // held reports whether a peer other than p that is not rationed has a piece to be requested.
-func (s *sessions) held(p *peer, i int) bool {
+func (s *table) held(p *peer, i int) bool {
 	for _, q := range s.peers {
 		if q != p && q.matched && !q.Stalled && q.Have.Has(i) && !q.Rationed {
 			return true
@@ -90,7 +81,7 @@ func (s *sessions) held(p *peer, i int) bool {
 
 // measureAnswers computes the answer time of a group: the median of the longest times that its peers
 // take to answer. A mean would have every member wait for the claims of a single slow one.
-func (s *sessions) measureAnswers(l *level) {
+func (s *table) measureAnswers(l *level) {
 	var times []time.Duration
 	for _, p := range s.peers {
 		if t := p.Pings.Most(); t > 0 && p.shared > l.Index {

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
@@ -18,26 +17,16 @@ import (
 type State struct {
 	// Constant.
 	cfg    Config
-	t      *Tuning
 	picker Picker
-	layout Layout
-	work   *assign.Assignment
 	roster *roster.Roster
 
 	rng *rand.Rand
-	now time.Time
-	due timer.Table
 	out []Action // of this step
 
-	stored  avail.Pieces
-	batches avail.Batches
-	agenda
-	complete bool // nothing is to be fetched: all pieces are stored, or the node only uploads
+	table
+	batches  avail.Batches
 	finished bool // all pieces are stored
 
-	levels
-
-	sessions
 	stealing proto.PeerID
 	book     conduct.Book
 
@@ -61,25 +50,16 @@ func New(cfg Config, have []proto.Range) *State {
 	}
 	n := layout.Count
 	s := &State{
-		cfg:      cfg,
-		t:        &cfg.Tuning,
-		picker:   picker,
-		work:     cfg.Assignment,
-		layout:   layout,
-		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		stored:   avail.NewPieces(have, n),
-		agenda:   agenda{wanted: bitset.New(n), fetches: map[int]*fetch{}},
-		complete: cfg.UploadOnly,
-		sessions: sessions{joined: map[proto.PeerID]*peer{}},
-	}
-	if s.work == nil {
-		s.work = assign.Follow(nil, "")
+		cfg:    cfg,
+		picker: picker,
+		rng:    rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
+		table:  newTable(&cfg, layout, have),
 	}
 	self := Node{ID: cfg.Self, Cluster: cfg.Cluster}
 	s.roster = roster.New(self, &s.t.Settings, &s.t.Rules, s.work, s.rng, &s.due, cfg.Length, layout.share)
 	var groups []string
 	for _, g := range s.roster.Groups {
-		s.levels, groups = append(s.levels, newLevel(g, n)), append(groups, g.Name)
+		s.levels, groups = append(s.levels, newLevel(g, n, picker.Unverified)), append(groups, g.Name)
 	}
 	s.work.Start(n, groups, &s.t.Rules, &s.book, func(level, i int) bool {
 		return s.levels[level].Holders[i] > 0 || s.levels[level].Claims[i] > 0
@@ -218,7 +198,7 @@ func (s *State) store(i int) {
 	if !s.stored.Have.Add(i) {
 		return
 	}
-	s.touch(i)
+	s.stored.Touch(i)
 	for _, l := range s.levels {
 		if l.Holders[i] == 0 {
 			s.gained(l, i)
@@ -273,6 +253,3 @@ func (s *State) resume() {
 	s.reconsiderAll()
 	s.checkSoon()
 }
-
-// touch records a change of the copies of a piece, or of its fetch.
-func (s *State) touch(i int) { s.stored.Dirty.Add(i) }

@@ -53,7 +53,7 @@ func (s *State) Status() Status {
 		Total:    s.layout.Count,
 		Rank:     site.Rank,
 		Size:     site.Size,
-		Settling: !s.stored.Have.Full() && !s.mayFetch(site),
+		Settling: !s.stored.Have.Full() && !s.roster.MayFetch(site.Group),
 		Stalls:   s.book.Stalls,
 	}
 	st.Parents, st.Followed = s.work.Parents()

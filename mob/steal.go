@@ -59,7 +59,7 @@ func (s *State) starving() *level {
 		return nil
 	}
 	for _, l := range s.levels {
-		if !s.mayFetch(l) || l.behind || s.picker.Unclaimed(View{s, l}) {
+		if !s.roster.MayFetch(l.Group) || l.behind || s.picker.Unclaimed(View{s, l}) {
 			continue
 		}
 		for _, p := range s.peers {
@@ -75,10 +75,10 @@ func (s *State) starving() *level {
 // drops reach that member before the answer.
 func (s *State) onSteal(p *peer, rate uint64) {
 	m := &proto.Give{}
-	if home := s.home(p); home != nil {
+	if home := p.home; home != nil {
 		for _, f := range s.slowFetches(home) {
 			theirs := 2 * float64(f.Size) / max(float64(rate), 1)
-			if len(m.Pieces) < proto.MaxRanges && s.remaining(f).Seconds() > slowPiece.Seconds()+theirs {
+			if len(m.Pieces) < proto.MaxRanges && f.remaining(s.now).Seconds() > slowPiece.Seconds()+theirs {
 				s.giveAway(f)
 				m.Pieces = bitset.Append(m.Pieces, f.Piece)
 			}
@@ -89,17 +89,17 @@ func (s *State) onSteal(p *peer, rate uint64) {
 }
 
 // slowFetches lists the fetches from outside of a group that will take long yet, by piece.
-func (s *State) slowFetches(l *level) []*fetch {
+func (s *table) slowFetches(l *level) []*fetch {
 	var fs []*fetch
 	for _, f := range s.fetches {
 		least := slowPiece / 2
 		if f.peer != nil && f.peer.External { // it answers in bursts, so a pause says little
 			least = s.t.Stall / 2
 		}
-		if !f.enters(l) || s.age(f) < least || f.isPlanned(s.work) {
+		if !f.enters(l) || f.age(s.now) < least || f.isPlanned(s.work) {
 			continue
 		}
-		if rest := s.remaining(f); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
+		if rest := f.remaining(s.now); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
 			fs = append(fs, f)
 		}
 	}
@@ -120,22 +120,11 @@ func (s *State) announceSlow() {
 		}
 		l.Slow = n
 		for _, p := range s.peers {
-			if s.home(p) == l {
+			if p.home == l {
 				s.batches.Schedule(&p.box, true, len(s.peers))
 			}
 		}
 	}
-}
-
-// age returns the time that a fetch has taken, without the time that any takes.
-func (s *State) age(f *fetch) time.Duration { return max(s.now.Sub(f.started)-s.grace(f), 0) }
-
-// remaining estimates how long a fetch will take yet, by how long it took for what has arrived.
-func (s *State) remaining(f *fetch) time.Duration {
-	if s.layout.Whole && f.peer != nil { // no part of it arrives before the rest
-		return time.Duration(f.peer.pipe.Wait() * float64(time.Second))
-	}
-	return time.Duration(float64(s.age(f)) * float64(f.Missing) / float64(max(f.Size-f.Missing, proto.Cell)))
 }
 
 // giveAway ends a fetch from outside of a group that another member takes over. The node starts it

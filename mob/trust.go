@@ -1,15 +1,5 @@
 package mob
 
-import "time"
-
-// answerLimit returns the time that an answer of a peer may take.
-func (s *State) answerLimit(p *peer) time.Duration {
-	if most := p.Pings.Most(); most > 0 {
-		return most
-	}
-	return s.site().AnswerTime
-}
-
 // setSilent records that a peer of the site fell silent, or is not any more. While it is, its share and its
 // claims are for other members.
 func (s *State) setSilent(p *peer, silent bool) {
@@ -62,7 +52,7 @@ func (s *State) lapseClaims() {
 // do not count for them, and it would fetch these pieces a second time. Where there are several
 // members it takes two, since one may only have been delayed. Members of other racks do not count: claims wait behind
 // blocks on the way there.
-func (s *State) isOverridden() bool {
+func (s *table) isOverridden() bool {
 	local, by := 0, 0
 	for _, p := range s.peers {
 		if p.local {

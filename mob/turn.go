@@ -14,17 +14,17 @@ import (
 
 // takeTurn defers a piece that a remote peer just got, for the active members whose turn is before the
 // node's.
-func (s *State) takeTurn(p *peer, i int) {
+func (s *table) takeTurn(p *peer, i int) {
 	active := p.activeOver()
 	turn := ((p.position-i)%active + active) % active
-	if turn == 0 || !s.wanted.Has(i) || !s.free(p.level, i) || len(p.deferred) >= avail.MaxTimes {
+	if turn == 0 || !s.wanted.Has(i) || !p.level.Free(i) || len(p.deferred) >= avail.MaxTimes {
 		return
 	}
 	s.deferPiece(p, i, time.Duration(turn)*p.level.ClaimDelay())
 }
 
 // deferPiece keeps the node from beginning a piece with a peer for some time.
-func (s *State) deferPiece(p *peer, i int, pause time.Duration) {
+func (s *table) deferPiece(p *peer, i int, pause time.Duration) {
 	at := s.now.Add(pause)
 	p.deferred[i] = at
 	s.due.Sooner(timer.Turn, at)
@@ -37,7 +37,7 @@ const leastClaimTime = 2 * time.Millisecond
 // this member starts a piece of its share. On a slower link, or where claims arrive quickly, there is
 // time to leave the piece to another member, and a wait would leave the link idle. The first piece of
 // a link waits only where answers are late.
-func (s *State) crosses(p *peer, i int) bool {
+func (s *table) crosses(p *peer, i int) bool {
 	if p.level.Size == 1 || p.level.Share.Has(i) {
 		return false
 	}
@@ -54,7 +54,7 @@ func (s *State) crosses(p *peer, i int) bool {
 // awaitClaims has a fetch wait for other members' claims. Meanwhile it has no peer, and more pieces
 // may be claimed ahead. Then it is left to its peer for the time of a queue: other peers that have it,
 // such as the source, have rarer pieces.
-func (s *State) awaitClaims(p *peer, f *fetch) {
+func (s *table) awaitClaims(p *peer, f *fetch) {
 	f.notBefore = s.now.Add(p.level.ClaimDelay())
 	f.started, f.waitsAt = f.notBefore, p
 	f.peer, p.current = nil, nil
@@ -64,13 +64,13 @@ func (s *State) awaitClaims(p *peer, f *fetch) {
 }
 
 // isAhead reports whether a fetch that was claimed for a peer still waits for its request.
-func (s *agenda) isAhead(f *fetch) bool {
+func (s *table) isAhead(f *fetch) bool {
 	return f.level != nil && f.peer == nil && s.fetches[f.Piece] == f
 }
 
 // takeClaimed returns the first fetch that was claimed for a peer, and need not wait any longer. It returns
 // nil if there is none.
-func (s *State) takeClaimed(p *peer) *fetch {
+func (s *table) takeClaimed(p *peer) *fetch {
 	for k, f := range s.waiting {
 		if f.waitsAt == p && !s.now.Before(f.notBefore) && s.isAhead(f) && s.maySend(p, f) {
 			s.waiting = slices.Delete(s.waiting, k, k+1)
@@ -83,7 +83,7 @@ func (s *State) takeClaimed(p *peer) *fetch {
 
 // mayClaimAhead reports whether another piece may be claimed for a peer while claimed ones wait: as
 // many as the peer sends in that time, and at least one.
-func (s *State) mayClaimAhead(p *peer) bool {
+func (s *table) mayClaimAhead(p *peer) bool {
 	return p.ahead == 0 || float64((p.ahead+1)*s.layout.Size) <= p.pipe.Rate()*p.level.ClaimDelay().Seconds()
 }
 

@@ -43,7 +43,7 @@ func TestClaimTimesBounded(t *testing.T) {
 
 // TestRarityCountsSiblings checks that a sibling counts once for a piece, and as complete while it has all pieces.
 func TestRarityCountsSiblings(t *testing.T) {
-	c, s := NewCounts(2), NewSibling("B", 2)
+	c, s := NewCounts(2, nil), NewSibling("B", 2)
 	if !c.AddRemote(&s, 0) || c.AddRemote(&s, 0) || !c.AddRemote(&s, 1) || c.Rarity[0] != 1 || c.Complete != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -60,7 +60,7 @@ func TestBatches(t *testing.T) {
 	site := roster.New(roster.Member{Cluster: "A"}, new(roster.Settings), nil, nil, nil, nil, 0, share).Groups[0]
 	b := NewBatches(&Batching{Batch: 40 * time.Millisecond, LazyBatch: 16 * time.Millisecond}, site, new(timer.Table))
 	offers := NewOffers(8)
-	home := NewCounts(8)
+	home := NewCounts(8, nil)
 	o := NewOutbox("p", &offers, &home, 8)
 	var sent []*proto.Have
 	flush := func() int {

@@ -10,6 +10,8 @@ type Counts struct {
 	Seeds                   int // members that had all pieces, and that other groups may relieve
 	Slow                    int // pieces that the node is slow to fetch for the group
 	Complete                int // siblings that have or claim all pieces
+
+	unverified func(i int) bool // the copies of a piece may be corrupt
 }
 
 // Sibling has the pieces that a sibling of a group has or claims.
@@ -18,9 +20,18 @@ type Sibling struct {
 	Pieces *bitset.Set
 }
 
-// NewCounts returns the counts of a group before any announcement.
-func NewCounts(pieces int) Counts {
-	return Counts{Holders: make([]uint16, pieces), Claims: make([]uint16, pieces), Rarity: make([]uint16, pieces)}
+// NewCounts returns the counts of a group before any announcement. Copies of unverified pieces may be corrupt.
+func NewCounts(pieces int, unverified func(i int) bool) Counts {
+	return Counts{
+		Holders: make([]uint16, pieces), Claims: make([]uint16, pieces), Rarity: make([]uint16, pieces),
+		unverified: unverified,
+	}
+}
+
+// Free reports whether no member has a piece, as far as that is verified, or claims it. Seeds that other groups
+// relieve do not count.
+func (c *Counts) Free(i int) bool {
+	return c.Claims[i] == 0 && (c.Holders[i] == 0 || int(c.Holders[i]) <= c.Seeds || c.unverified(i))
 }
 
 // NewSibling returns a sibling without pieces.

@@ -8,9 +8,9 @@ import (
 // Pieces are the stored pieces of a node.
 type Pieces struct {
 	Have     *bitset.Set
-	Dirty    *bitset.Set // pieces whose counts changed since the picker asked
 	Passed   *bitset.Set // of a growing content: pieces that members had and do not offer any more
 	withheld *bitset.Set // of Have: not offered at present
+	dirty    *bitset.Set // pieces whose counts or fetches changed since the picker asked
 }
 
 // NewPieces returns the pieces of a node that has some of count pieces.
@@ -36,15 +36,21 @@ func (p *Pieces) Remove(i int) (stored, offered bool) {
 	if !p.Have.Remove(i) {
 		return false, false
 	}
-	p.Dirty.Add(i)
+	p.dirty.Add(i)
 	return true, !p.withheld.Remove(i)
 }
 
+// Touch records a change of the copies of a piece, or of its fetch.
+func (p *Pieces) Touch(i int) { p.dirty.Add(i) }
+
+// TouchAll is Touch for all pieces.
+func (p *Pieces) TouchAll() { p.dirty.AddRange(0, p.dirty.Cap()) }
+
 // TakeDirty reports whether the counts of any of the pieces first <= i < end have changed since the last call.
 func (p *Pieces) TakeDirty(first, end int) bool {
-	if p.Dirty.Count(first, end) == 0 {
+	if p.dirty.Count(first, end) == 0 {
 		return false
 	}
-	p.Dirty.RemoveRange(first, end)
+	p.dirty.RemoveRange(first, end)
 	return true
 }
