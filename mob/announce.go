@@ -9,62 +9,64 @@ import (
 // announce announces a piece to each peer that is subscribed to it and needs to know, with the next
 // batch or immediately.
 func (s *State) announce(i int, u avail.Update) {
+	// Where machines are busy haves wait: the claims were announced already, and one message for several pieces costs
+	// members less.
+	calm := !s.layout.Batched && s.batches.Delay() == s.t.Batch
 	for _, p := range s.peers {
-		if !p.box.Subscribed.Has(i) || !s.concerns(p, i, u) {
+		if !p.box.Subscribed.Has(i) {
 			continue
 		}
-		s.announceTo(p, i, u, s.isUrgent(p, i, u))
-		if s.skipsBatch(p, i, u) {
+		var n notice
+		switch f := s.fetches[i]; {
+		case u == avail.Claim:
+			n = p.claimNotice(f)
+		case u == avail.Drop:
+			n = notice{needed: true, urgent: p.near() || p.fetchesHere()}
+		case s.work.Owes(p.member, i):
+			n = notice{needed: true, urgent: true, immediate: true}
+		default:
+			n = p.haveNotice(i, calm, s.layout.Batched)
+		}
+		if !n.needed {
+			continue
+		}
+		s.announceTo(p, i, u, n.urgent)
+		if n.immediate {
 			s.flushPeer(p)
 		}
 	}
 }
 
-// concerns reports whether a peer needs to know an update: a claim if it is of the group that the
-// piece enters, or of a sibling; a have if it exchanges pieces with the node, or if the piece is new
-// to its group. In a large site other racks need few haves.
-func (s *State) concerns(p *peer, i int, u avail.Update) bool {
-	switch u {
-	case avail.Claim:
-		return s.fetches[i].concerns(p)
-	case avail.Have:
-		return p.matched || !p.near() || p.level.Holders[i] == 0 || s.work.Owes(p.member, i)
+// notice is the way in which a peer is sent an update.
+type notice struct{ needed, urgent, immediate bool }
+
+// claimNotice returns how a peer is sent the claim on a fetch: if it is of the group that the piece enters, or of a
+// sibling. Members of the group get it immediately, since they might start the piece.
+func (p *peer) claimNotice(f *fetch) notice {
+	return notice{
+		needed:    f.concerns(p),
+		urgent:    p.near() || p.fetchesHere(),
+		immediate: p.near() && f.enters(p.home),
 	}
-	return true
 }
 
-// skipsBatch reports whether an update is sent immediately. Members of a group get claims on pieces
-// that enter it, since they might start the piece, and haves that are new to the group. Where machines
-// are busy these haves wait: the claims were announced already, and one message for several pieces
-// costs members less.
-func (s *State) skipsBatch(p *peer, i int, u avail.Update) bool {
+// haveNotice returns how a peer is sent that a piece is stored: if it exchanges pieces with the node, or if the
+// piece is new to its group. In a large site other racks need few haves. It is urgent if the piece is new to a group
+// that both are in, or if the peer fetches from the node over a link.
+func (p *peer) haveNotice(i int, calm, batched bool) notice {
+	first := p.near() && p.home.Holders[i] == 0
+	n := notice{
+		needed: p.matched || !p.near() || p.level.Holders[i] == 0,
+		urgent: first || p.fetchesHere(),
+	}
 	switch {
-	case u == avail.Have && s.work.Owes(p.member, i):
-		return true
-	case p.near() && u == avail.Claim:
-		return s.fetches[i].enters(p.home)
-	case p.near() && u == avail.Have && p.home.Holders[i] == 0:
-		return !s.layout.Batched && s.batches.Delay() == s.t.Batch
-	case p.local:
-		return false
-	case u != avail.Have || s.layout.Batched || !p.fetchesHere():
-		return false
+	case !n.needed:
+	case first:
+		n.immediate = calm
+	case !p.local && !batched && p.fetchesHere():
+		n.immediate = p.box.Early()
 	}
-	return p.box.Early()
-}
-
-// isUrgent reports whether a peer may act on an update: in the site on a claim, and on a piece that
-// is new to a group that both are in; over a link if it fetches from the node.
-func (s *State) isUrgent(p *peer, i int, u avail.Update) bool {
-	switch home := p.home; {
-	case u == avail.Have && s.work.Owes(p.member, i):
-		return true
-	case home == nil:
-		return p.fetchesHere()
-	case u == avail.Have:
-		return home.Holders[i] == 0 || p.fetchesHere()
-	}
-	return true
+	return n
 }
 
 // announceLoss announces to every peer, subscribed or not, that the node does not have a piece any
@@ -117,19 +119,19 @@ func (s *State) flushPeer(p *peer) {
 // another site that can wait. A message, its answer and their headers take about 250 bytes.
 const paceBlocks = 8
 
-// setPace computes the least time between two pings, and two batches, to a peer of another site. On fast
+// pace returns the least time between two pings, and two batches, to a peer of another site. On fast
 // links Queue and Batch are longer.
-func (s *State) setPace() {
+func (s *table) pace() time.Duration {
 	rate := 0.0
 	for _, p := range s.peers {
 		if !p.near() {
 			rate += p.pipe.Rate()
 		}
 	}
-	s.batches.Pace = 0
-	if rate > 0 {
-		s.batches.Pace = min(time.Duration(float64(paceBlocks*s.t.MinBlock)/rate*float64(time.Second)), s.t.Stall/3)
+	if rate == 0 {
+		return 0
 	}
+	return min(time.Duration(float64(paceBlocks*s.t.MinBlock)/rate*float64(time.Second)), s.t.Stall/3)
 }
 
 // dropClaim withdraws the claim on a piece in progress.

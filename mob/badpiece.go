@@ -1,19 +1,6 @@
 package mob
 
-import (
-	"github.com/mobgrid/mob/proto"
-)
-
-// recordFailed charges a bad piece to its source. If it came from several peers, it is fetched again from one
-// of them, to find the source.
-func (s *State) recordFailed(ev Failed) {
-	switch {
-	case len(ev.Sources) > 1:
-		s.book.Failed(ev.Piece)
-	case len(ev.Sources) == 1:
-		s.recordBad(ev.Sources[0], ev.Piece, ev.Forged)
-	}
-}
+import "github.com/mobgrid/mob/proto"
 
 // recordBad records that a node sent a bad piece. Unless the piece is forged, the node is sent a report.
 func (s *State) recordBad(id proto.PeerID, i int, forged bool) {

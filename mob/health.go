@@ -25,7 +25,7 @@ func (s *State) health() {
 			s.check(s.peers[k])
 		}
 	}
-	s.setPace()
+	s.batches.Pace = s.pace()
 	s.judge()
 	for _, p := range s.peers {
 		s.wake(p) // a pause may be over
@@ -62,7 +62,7 @@ func (s *State) checkBehind() {
 
 // healthInterval returns how long the node may leave its peers alone. When it is complete, and no
 // peer is subscribed to anything, it only needs to know that they are alive.
-func (s *State) healthInterval() time.Duration {
+func (s *table) healthInterval() time.Duration {
 	if s.complete && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.box.Subscribed.Len() > 0 }) {
 		return s.t.Dead / 10
 	}
@@ -70,7 +70,7 @@ func (s *State) healthInterval() time.Duration {
 }
 
 // checkSoon shortens a long health interval.
-func (s *State) checkSoon() {
+func (s *table) checkSoon() {
 	s.due.Sooner(timer.Health, s.now.Add(s.t.Queue/2))
 }
 

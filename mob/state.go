@@ -120,7 +120,12 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		}
 	case Failed:
 		s.picker.Apply(ev)
-		s.recordFailed(ev)
+		switch n := len(ev.Sources); {
+		case n > 1: // the piece is fetched again from one peer, to find the source
+			s.book.Failed(ev.Piece)
+		case n == 1:
+			s.recordBad(ev.Sources[0], ev.Piece, ev.Forged)
+		}
 	case Blamed:
 		s.recordBad(ev.Peer, ev.Piece, false)
 	case Checked:

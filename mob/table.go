@@ -10,8 +10,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// table is what a node knows: its joined peers, its groups, and the pieces that it has, wants and fetches. Its
-// methods answer questions, and set the times of the node. None acts.
+// table has the facts of a node: its joined peers, its groups, and the pieces that it has, needs and fetches. Its
+// methods answer questions, and set the times of the node. None sends anything.
 type table struct {
 	t      *Tuning
 	layout Layout
