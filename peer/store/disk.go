@@ -99,7 +99,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if d.stage.Load() != filling {
 		return 0, ErrReadOnly
 	}
-	if err := d.checkWrite(len(p), offset); err != nil || len(p) == 0 {
+	if err := checkWrite(d.m, d.verified, d.unverified, len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
 	l := &d.tree.layout
@@ -116,25 +116,25 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// checkWrite returns why n bytes may not be written at offset. If they may, their pieces are
+// checkWrite returns why n bytes may not be written at offset of the content of m. If they may, their pieces are
 // not unverified any more.
-func (d *Disk) checkWrite(n int, offset int64) error {
+func checkWrite(m *proto.Manifest, verified, unverified bitset, n int, offset int64) error {
 	if offset < 0 {
 		return errNegativeOffset
 	}
-	if offset > d.m.Length()-int64(n) {
-		return fmt.Errorf("write of %d bytes at %d exceeds the content's %d", n, offset, d.m.Length())
+	if offset > m.Length()-int64(n) {
+		return fmt.Errorf("write of %d bytes at %d exceeds the content's %d", n, offset, m.Length())
 	}
 	if n == 0 {
 		return nil
 	}
-	length := int64(d.m.PieceLength)
+	length := int64(m.PieceLength)
 	for piece := int(offset / length); piece <= int((offset+int64(n)-1)/length); piece++ {
 		// First this, then that: see Disk.commit.
-		if d.unverified.has(piece) {
-			d.unverified.clear(piece)
+		if unverified.has(piece) {
+			unverified.clear(piece)
 		}
-		if d.verified.has(piece) {
+		if verified.has(piece) {
 			return ErrVerified
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,19 +78,9 @@ func scan(ctx context.Context, root string, opt ScanOptions, both bool) (m *prot
 	if err != nil {
 		return nil, nil, err
 	}
-	m = &proto.Manifest{Name: filepath.Base(given), PieceLength: opt.PieceLength, Root: l.top, Entries: l.entries}
-	if m.PieceLength == 0 {
-		m.PieceLength = max(proto.DefaultPieceLength(m.Length()), opt.LeastPiece)
-	}
-	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
-	// Before the work, which may take hours.
-	if err := m.Validate(); err != nil {
+	m = &proto.Manifest{Name: filepath.Base(given), Root: l.top, Entries: l.entries}
+	if err := opt.prepare(m); err != nil {
 		return nil, nil, err
-	}
-	if opt.Accept != nil {
-		if err := opt.Accept(m); err != nil {
-			return nil, nil, err
-		}
 	}
 	if both {
 		sha1s = make([]byte, m.Pieces()*sha1.Size)
@@ -98,6 +89,30 @@ func scan(ctx context.Context, root string, opt ScanOptions, both bool) (m *prot
 		return nil, nil, asRemoved(err)
 	}
 	return m, sha1s, l.check(ctx, &opt)
+}
+
+// ScanReader returns the manifest of a file of a name with the bytes of r, without a modification time.
+func ScanReader(ctx context.Context, name string, r *io.SectionReader, opt ScanOptions) (*proto.Manifest, error) {
+	file := proto.Entry{Kind: proto.File, Size: r.Size(), Mode: 0o644, MTime: proto.NoMTime}
+	m := &proto.Manifest{Name: name, Entries: []proto.Entry{file}}
+	if err := opt.prepare(m); err != nil {
+		return nil, err
+	}
+	return m, hashPieces(ctx, r, m, opt, nil)
+}
+
+// prepare completes a manifest, except for the hashes, which are zeros. It reports what is wrong before the work, which
+// may take hours.
+func (opt *ScanOptions) prepare(m *proto.Manifest) error {
+	m.PieceLength = opt.PieceLength
+	if m.PieceLength == 0 {
+		m.PieceLength = max(proto.DefaultPieceLength(m.Length()), opt.LeastPiece)
+	}
+	m.Hashes = make([]byte, m.Pieces()*sha256.Size)
+	if err := m.Validate(); err != nil || opt.Accept == nil {
+		return err
+	}
+	return opt.Accept(m)
 }
 
 // hashAll hashes the files at path into m, and into sha1s unless that is nil.
@@ -120,15 +135,22 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	if err := t.checkEmpty(ctx); err != nil {
 		return err
 	}
+	if sha1s != nil {
+		d.zeros = sync.OnceValue(func() pieceSum { return hashZeros(newBothHashes(), int64(m.PieceLength)) })
+	}
+	return hashPieces(ctx, d, m, opt, sha1s)
+}
+
+// hashPieces hashes the pieces that it reads from r into m, and into sha1s unless that is nil.
+func hashPieces(ctx context.Context, r io.ReaderAt, m *proto.Manifest, opt ScanOptions, sha1s []byte) error {
 	newHash := func() PieceHash { return newPieceHash(m) }
 	if sha1s != nil {
 		newHash = newBothHashes
-		d.zeros = sync.OnceValue(func() pieceSum { return hashZeros(newHash(), int64(m.PieceLength)) })
 	}
 	var mu sync.Mutex // held during calls of Progress
 	var done int64
 	return inParallel(ctx, m.Pieces(), func(piece int) error {
-		sum, err := hashPiece(d, newHash(), m, piece, m.PieceSize(piece))
+		sum, err := hashPiece(r, newHash(), m, piece, m.PieceSize(piece))
 		if err != nil {
 			return err
 		}

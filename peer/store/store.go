@@ -54,7 +54,10 @@ type Store interface {
 	io.Closer
 }
 
-var _ Store = (*Disk)(nil)
+var (
+	_ Store = (*Disk)(nil)
+	_ Store = (*Single)(nil)
+)
 
 var errNegativeOffset = errors.New("negative offset")
 
