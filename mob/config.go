@@ -24,6 +24,8 @@ type Config struct {
 	Picker      Picker
 	Length      int64
 	PieceLength int
+	// Together is [Layout.Together] of the default picker, 0 for no order.
+	Together int
 	// Growing is true if pieces are made while the swarm runs: each is wanted from its event [Grown] on.
 	// The node is never complete then.
 	Growing bool

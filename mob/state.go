@@ -42,7 +42,9 @@ func New(cfg Config, have []proto.Range) *State {
 	case cfg.Growing:
 		picker = newGrowing(cfg.Length, cfg.PieceLength)
 	default:
-		picker = newPieces(cfg.Length, cfg.PieceLength)
+		plain := newPieces(cfg.Length, cfg.PieceLength)
+		plain.layout.Together = cfg.Together
+		picker = plain
 	}
 	layout := picker.Layout()
 	if layout.Size <= 0 || layout.Size%proto.Cell != 0 {

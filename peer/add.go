@@ -90,7 +90,7 @@ func (a *addition) writeFiles() (created bool, err error) {
 func (a *addition) resume() error {
 	t := a.t
 	if t.dir == "" {
-		return errJoined
+		return errUnrecorded
 	}
 	t.use.start()()
 	if !t.For(a.record.User) {
@@ -145,7 +145,7 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 			rec.Seed, rec.Begun, rec.Whole, rec.User, rec.FollowLinks = false, false, false, a.record.User, false
 			rec.Completed = time.Time{}
 		}
-		rec.SpecialBits = rec.SpecialBits || a.record.SpecialBits
+		rec.SpecialBits, rec.InOrder = rec.SpecialBits || a.record.SpecialBits, a.record.InOrder
 	})
 }
 

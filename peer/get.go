@@ -28,6 +28,12 @@ type GetOptions struct {
 	// User is the calling user, nil for the owner of the node. No file is written that
 	// the user may not write, and Reuse must not be set.
 	User *vfs.User `json:"-"`
+	// Store, if not nil, opens the store of the content, once the manifest is known. The transfer closes it at its end.
+	// There is no path then, and nothing of the transfer is in the data directory: a stopped transfer does not start
+	// again, nor does the next node know it.
+	Store func(*proto.Manifest) (store.Store, error) `json:"-"`
+	// InOrder fetches from the front, unless the transfer is coded. Pieces of 8 MiB, and at least 16, are in any order.
+	InOrder bool `json:"-"`
 }
 
 var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--special-bits)")
@@ -42,12 +48,15 @@ var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--sp
 // transfer, or the data directory, is at path, above or below it, by whatever name. If the files of a complete
 // content no longer exist, Get starts over at path. If some of them were changed or deleted, it fetches these.
 func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, error) {
+	if len(link.Keys()) == 0 {
+		return nil, errNoContent
+	}
+	if opt.Store != nil {
+		return n.getUnrecorded(link, opt)
+	}
 	root, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
-	}
-	if len(link.Keys()) == 0 {
-		return nil, errNoContent
 	}
 	if opt.Manifest != nil { // report an invalid one here
 		if err := metadata.NewDescription("", link.Manifest, link.InfoHash, nil).SetManifest(opt.Manifest); err != nil {
@@ -69,7 +78,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if opt.SpecialBits && (opt.User != nil || os.Geteuid() != 0) {
 		return nil, errSpecialBits
 	}
-	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits}
+	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits, InOrder: opt.InOrder}
 	place, err := n.placeApart(root)
 	if err != nil {
 		return nil, err

@@ -37,9 +37,6 @@ type Piece struct {
 	Sum  [sha256.Size]byte
 }
 
-// errJoined is returned for a transfer of [Node.Join].
-var errJoined = errors.New("the content is in use by another part of this program, which keeps its bytes elsewhere")
-
 // Join joins the swarm of content that grows, with a store of the caller. The content id of the link is not the id of a
 // manifest. The link may name peers and trackers. The node accepts peers once Join returns, which does not wait for
 // the network.

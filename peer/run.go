@@ -38,7 +38,7 @@ type run struct {
 	// Constant while the swarm runs.
 	verifier *store.Verifier
 	store    store.Store
-	disk     *store.Disk // under store, nil if that belongs to the caller of [Node.Join]
+	disk     *store.Disk // under store, nil if the transfer is unrecorded
 	// Pieces with a problem when the store was opened, see [swarm.Config].
 	damaged, unreadable []int
 	why                 error
@@ -102,7 +102,10 @@ func (r *run) end(why error) {
 			s.err = ErrStopped
 			return
 		case s.lost != nil || !errors.Is(why, ErrStopped) && !errors.Is(why, errClosing):
-			s.phase, s.err = Failed, explain(cmp.Or(s.lost, why))
+			s.phase, s.err = Failed, cmp.Or(s.lost, why)
+			if r.dir != "" { // else nothing is kept
+				s.err = explain(s.err)
+			}
 		}
 		s.settle(s.err)
 	})
@@ -118,7 +121,12 @@ func (r *run) phases() (why error) {
 		return err
 	}
 	r.verifier = store.NewVerifier(r.Manifest())
-	if err := r.openStore(); err != nil {
+	if r.open != nil {
+		r.store, err = r.open(r.Manifest())
+	} else {
+		err = r.openStore()
+	}
+	if err != nil {
 		return err
 	}
 	r.change((*state).hold)
@@ -140,6 +148,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 	n, rec, plan := r.node, &r.state().rec, r.Description().Plan()
 	cfg := swarm.Config{
 		Cluster:    n.cfg.Cluster,
+		InOrder:    rec.InOrder,
 		UploadOnly: rec.Seed,
 		Damaged:    r.reopen,
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),

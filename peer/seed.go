@@ -51,7 +51,10 @@ type SeedOptions struct {
 	// User is the calling user, nil for the owner of the node. No file is read that the user
 	// may not read.
 	User *vfs.User `json:"-"`
-	// Progress, if not nil, is called with the bytes hashed and to hash.
+	// Memory is the number of bytes that [Node.SeedReader] keeps in memory. 0 means 64 MiB.
+	Memory int64 `json:"-"`
+	// Progress, if not nil, is called with the bytes hashed and to hash, and before that with the bytes read and 0
+	// by [Node.SeedReader].
 	Progress func(done, total int64) `json:"-"`
 }
 
@@ -108,13 +111,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if _, err := n.checkPlace(record, nil); err != nil {
 		return nil, err
 	}
-	if err := n.maySeed(true); err != nil {
-		return nil, err
-	}
-	if err := opt.validate(n.cfg.Torrents); err != nil {
-		return nil, err
-	}
-	planned, err := opt.encodePlan(n)
+	planned, err := opt.check(n)
 	if err != nil {
 		return nil, err
 	}
@@ -125,23 +122,9 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	k, err := opt.generations(m)
+	link, b, err := opt.link(n, m, planned)
 	if err != nil {
 		return nil, err
-	}
-	b, err := m.Encode()
-	if err != nil {
-		return nil, err
-	}
-	link := &proto.Link{
-		Manifest: proto.ManifestCID(b),
-		Name:     m.Name,
-		Length:   m.Length(),
-		Trackers: n.trackers(opt.Trackers),
-		Peers:    n.Addrs(),
-		Coded:    k,
-		Strategy: opt.Strategy,
-		Plan:     planID(planned),
 	}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
@@ -167,24 +150,62 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	return t, t.Wait(ctx)
 }
 
-// scan returns the manifest of what is at root, and the info dictionary if the options ask for
-// it. Options that do not suit the content fail before it is hashed.
-func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.Manifest, info []byte, err error) {
-	so := store.ScanOptions{
-		PieceLength: o.PieceLength, Progress: o.Progress, FollowLinks: o.FollowLinks, SkipUnreadable: o.SkipUnreadable,
-		Outside: func(path string) error { _, err := n.placeApart(path); return err },
+// check fails if the node or its configuration does not suit the options. It returns the encoded plan.
+func (o *SeedOptions) check(n *Node) (planned []byte, err error) {
+	if err := n.maySeed(true); err != nil {
+		return nil, err
 	}
-	if o.User != nil {
-		so.FS = vfs.As(o.User, "", "")
+	if err := o.validate(n.cfg.Torrents); err != nil {
+		return nil, err
 	}
+	return o.encodePlan(n)
+}
+
+// link returns the link of the content, and the encoded manifest.
+func (o *SeedOptions) link(n *Node, m *proto.Manifest, planned []byte) (*proto.Link, []byte, error) {
+	k, err := o.generations(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := m.Encode()
+	if err != nil {
+		return nil, nil, err
+	}
+	return &proto.Link{
+		Manifest: proto.ManifestCID(b),
+		Name:     m.Name,
+		Length:   m.Length(),
+		Trackers: n.trackers(o.Trackers),
+		Peers:    n.Addrs(),
+		Coded:    k,
+		Strategy: o.Strategy,
+		Plan:     planID(planned),
+	}, b, nil
+}
+
+// scanOptions returns the options of a scan without SHA-1.
+func (o *SeedOptions) scanOptions() store.ScanOptions {
+	so := store.ScanOptions{PieceLength: o.PieceLength, Progress: o.Progress}
 	if o.coded() {
 		so.LeastPiece = proto.MinCodedBlock
 	}
+	so.Accept = func(m *proto.Manifest) error {
+		_, err := o.generations(m)
+		return err
+	}
+	return so
+}
+
+// scan returns the manifest of what is at root, and the info dictionary if the options ask for
+// it. Options that do not suit the content fail before it is hashed.
+func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.Manifest, info []byte, err error) {
+	so := o.scanOptions()
+	so.FollowLinks, so.SkipUnreadable = o.FollowLinks, o.SkipUnreadable
+	so.Outside = func(path string) error { _, err := n.placeApart(path); return err }
+	if o.User != nil {
+		so.FS = vfs.As(o.User, "", "")
+	}
 	if !o.Torrent {
-		so.Accept = func(m *proto.Manifest) error {
-			_, err := o.generations(m)
-			return err
-		}
 		m, err = store.Scan(ctx, root, so)
 		return m, nil, err
 	}

@@ -51,7 +51,7 @@ func (s *state) running() bool { return s.phase != Stopped && s.phase != Failed 
 // writes reports whether the transfer may still write to its files.
 func (s *state) writes() bool { return !s.rec.Seed && !s.rec.Whole }
 
-// disk returns the store of the swarm, nil if there is none or it belongs to the caller of [Node.Join].
+// disk returns the store of the swarm, nil if there is none or the transfer is unrecorded.
 func (s *state) disk() *store.Disk {
 	if s.swarm == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -26,9 +27,10 @@ type Transfer struct {
 	ID cid.Cid
 
 	node *Node
-	// dir is the directory of the transfer's state, empty for [Node.Join]: nothing of that is on the disk.
+	// dir is the directory of the transfer's state, empty for an unrecorded transfer: nothing of that is on the disk.
 	dir    string
-	body   func(*run) error // goes through the phases, and returns why they ended, never nil
+	body   func(*run) error                           // goes through the phases, and returns why they ended, never nil
+	open   func(*proto.Manifest) (store.Store, error) // opens the store of an unrecorded transfer, else nil
 	limits limit.Buckets
 	use    use
 	states states

@@ -267,7 +267,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	d, s := t.Description(), t.state()
 	switch {
 	case t.dir == "":
-		return nil, errJoined
+		return nil, errUnrecorded
 	case s.running():
 		return nil, errors.New("the transfer has just been started: verify it again")
 	}

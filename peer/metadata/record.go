@@ -31,6 +31,8 @@ type Record struct {
 	Number    int64     `json:"number,omitempty"`
 	// SpecialBits is set if fetched files keep setuid and setgid.
 	SpecialBits bool `json:"special_bits,omitempty"`
+	// InOrder is set if pieces are fetched from the front.
+	InOrder bool `json:"in_order,omitempty"`
 	// FollowLinks is set for a seed that includes the targets of symbolic links.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Announce are announce URLs that users of this node named when they seeded the content. Link.Announce may

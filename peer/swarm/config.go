@@ -46,6 +46,8 @@ type Config struct {
 	Sharing Sharing
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
+	// InOrder is set to fetch plain pieces from the front. Then the order of the pieces in a window is free, as in a stream.
+	InOrder bool
 	// UploadOnly is set for a seed: nothing is fetched.
 	UploadOnly bool
 	// Finished is called in a separate goroutine when every piece is stored, and Damaged when

@@ -65,9 +65,20 @@ func (s *Swarm) prepare() (err error) {
 	return nil
 }
 
+// The window of pieces that are fetched in any order by a swarm that fetches from the front.
+const (
+	windowBytes  = 8 << 20
+	windowPieces = 16 // at least
+)
+
 // stateConfig describes the node and plain pieces to a [mob.State].
 func (s *Swarm) stateConfig() mob.Config {
+	together := 0
+	if s.cfg.InOrder {
+		together = max(windowPieces, windowBytes/int(s.m.PieceLength))
+	}
 	return mob.Config{
+		Together:    together,
 		Self:        s.self,
 		Cluster:     s.cfg.Cluster,
 		Length:      s.m.Length(),

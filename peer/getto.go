@@ -1,0 +1,120 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// arrivalPause is the time between two looks for the next piece.
+const arrivalPause = 5 * time.Millisecond
+
+// GetTo writes the content of a single-file link to w, in order, while it arrives, and returns the number of bytes
+// written. Pieces are kept in memory, or in a file without a name in the data directory if there are more than 256 MiB,
+// unless opt.Store is set: a slow w does not slow down the transfer, which serves other nodes. After success the
+// transfer serves on until it is removed or the node closes. After an error, such as one of w, it is removed.
+//
+// If the node has a transfer of the content, GetTo writes its pieces, and leaves the transfer as it is.
+func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt GetOptions) (written int64, err error) {
+	if len(link.Keys()) == 0 {
+		return 0, errNoContent
+	}
+	if opt.Store == nil {
+		opt.Store = n.openUnnamed
+	}
+	opt.InOrder = true
+	t := n.transfers.find(link.Keys()...)
+	if t == nil {
+		if t, err = n.Get(link, "", opt); err != nil {
+			return 0, err
+		}
+		defer func() {
+			if err != nil {
+				_, e := n.Remove(t, false)
+				err = errors.Join(err, e)
+			}
+		}()
+	} else if !t.For(opt.User) {
+		return 0, errKnown(t, opt.User)
+	}
+	defer t.use.start()()
+	return t.writeTo(ctx, w)
+}
+
+// GetBytes returns the content of a single-file link, see [Node.GetTo]. It fails if there are more than max bytes.
+func (n *Node) GetBytes(ctx context.Context, link *proto.Link, max int64) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := n.GetTo(ctx, link, &b, GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
+		if m.Length() > max {
+			return nil, fmt.Errorf("%s has %d bytes, which is more than %d", m.Name, m.Length(), max)
+		}
+		return n.openUnnamed(m)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// writeTo writes the content to w, in order, and waits until the transfer is complete.
+func (t *Transfer) writeTo(ctx context.Context, w io.Writer) (written int64, err error) {
+	r := t.state().run
+	if r == nil {
+		return 0, t.Err()
+	}
+	if err := r.await(ctx, func() bool { return r.state().swarm != nil }); err != nil {
+		return 0, err
+	}
+	m := r.verifier.Manifest()
+	if err := checkSingle(m); err != nil {
+		return 0, err
+	}
+	buf := make([]byte, m.PieceLength)
+	for i := range m.Pieces() {
+		if err := r.await(ctx, func() bool { return r.store.Has(i) }); err != nil {
+			return written, err
+		}
+		piece := buf[:m.PieceSize(i)]
+		if err := r.read(i, piece); err != nil {
+			return written, err
+		}
+		k, err := w.Write(piece)
+		written += int64(k)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, t.Wait(ctx)
+}
+
+// await waits until a condition holds. It fails once the run has ended.
+func (r *run) await(ctx context.Context, holds func() bool) error {
+	for !holds() {
+		select {
+		case <-time.After(arrivalPause):
+		case <-r.ended:
+			return r.Err()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// read reads a stored piece. Files with a name may have changed since.
+func (r *run) read(piece int, p []byte) error {
+	if _, err := r.store.ReadAt(p, r.verifier.Manifest().PieceOffset(piece)); err != nil && err != io.EOF {
+		return err
+	}
+	h := r.verifier.NewHash()
+	if h.Write(p); r.disk != nil && !r.verifier.Verify(piece, h) {
+		return fmt.Errorf("%s was changed since it was complete: `mob verify` it", r.state().rec.Root)
+	}
+	return nil
+}

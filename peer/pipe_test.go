@@ -1,0 +1,213 @@
+package peer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// seedBytes seeds bytes at a node. The link is the test's to change.
+func seedBytes(t *testing.T, n *peer.Node, b []byte, opt peer.SeedOptions) (*peer.Transfer, *proto.Link) {
+	t.Helper()
+	seed, err := n.SeedBytes("bytes", b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := *seed.Link()
+	return seed, &link
+}
+
+// entries returns the paths below a directory.
+func entries(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestPipe seeds from a reader and gets to a writer, with bytes in memory and in a file without a name. The data
+// directories are as before.
+func TestPipe(t *testing.T) {
+	t.Parallel()
+	for name, memory := range map[string]int64{"memory": 4 << 20, "file": 1 << 20} {
+		t.Run(name, func(t *testing.T) {
+			dirs := []string{t.TempDir(), t.TempDir()}
+			a, b := peertest.Start(t, "A", peertest.Data(dirs[0])), peertest.Start(t, "B", peertest.Data(dirs[1]))
+			before := append(entries(t, dirs[0]), entries(t, dirs[1])...)
+			_, content := peertest.RandomFile(t, 3<<20+17)
+			seed, err := a.SeedReader(t.Context(), "pipe", bytes.NewReader(content), peer.SeedOptions{Memory: memory})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			link := *seed.Link()
+			n, err := b.GetTo(t.Context(), &link, &out, peer.GetOptions{})
+			if err != nil || n != int64(len(content)) || !bytes.Equal(out.Bytes(), content) {
+				t.Fatalf("got %d bytes, %v", n, err)
+			}
+			if after := append(entries(t, dirs[0]), entries(t, dirs[1])...); !equalStrings(before, after) {
+				t.Errorf("entries of the data directories: %v, before %v", after, before)
+			}
+			get, err := b.Transfer(link.String())
+			if err != nil || get.Status().Phase != peer.Whole || get.Status().Name != "pipe" {
+				t.Fatalf("transfer after the get: %v, %v", get, err)
+			}
+			if _, err := b.Remove(get, false); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Transfer(link.String()); !errors.Is(err, peer.ErrUnknownTransfer) {
+				t.Errorf("transfer after Remove: %v", err)
+			}
+		})
+	}
+}
+
+func equalStrings(a, b []string) bool { return strings.Join(a, "\n") == strings.Join(b, "\n") }
+
+// TestPipeRelay gets from a node that got the content to a writer, and from the seed of a file.
+func TestPipeRelay(t *testing.T) {
+	t.Parallel()
+	a, b, c := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "A")
+	_, content := peertest.RandomFile(t, 1<<20)
+	seed, link := seedBytes(t, a, content, peer.SeedOptions{})
+	if got, err := b.GetBytes(t.Context(), link, 1<<20); err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("first get: %v", err)
+	}
+	if _, err := a.Remove(seed, false); err != nil {
+		t.Fatal(err)
+	}
+	link.Peers = b.Addrs()
+	if got, err := c.GetBytes(t.Context(), link, 1<<20); err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("second get: %v", err)
+	}
+	// The node has the content already.
+	if got, err := c.GetBytes(t.Context(), link, 1<<20); err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("get again: %v", err)
+	}
+}
+
+// TestPipeOfFile gets content to a writer from the node that seeds it, and checks that changed bytes are not written.
+func TestPipeOfFile(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A")
+	path, content := peertest.RandomFile(t, 1<<20)
+	_, link := peertest.Seed(t, n, path, peer.SeedOptions{})
+	if got, err := n.GetBytes(t.Context(), link, 1<<20); err != nil || !bytes.Equal(got, content) {
+		t.Fatalf("get: %v", err)
+	}
+	if err := peertest.Flip(path, 10); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := n.GetBytes(t.Context(), link, 1<<20); err == nil || len(got) > 0 {
+		t.Errorf("get of a changed file: %d bytes, %v", len(got), err)
+	}
+}
+
+// failingWriter fails after some bytes.
+type failingWriter struct{ left int }
+
+var errWriter = errors.New("writer failed")
+
+func (w *failingWriter) Write(p []byte) (int, error) {
+	if w.left -= len(p); w.left < 0 {
+		return 0, errWriter
+	}
+	return len(p), nil
+}
+
+// TestPipeErrors checks that a get that fails leaves no transfer.
+func TestPipeErrors(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, content := peertest.RandomFile(t, 1<<20)
+	_, link := seedBytes(t, a, content, peer.SeedOptions{PieceLength: 256 << 10})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, tree := peertest.Seed(t, a, dir, peer.SeedOptions{})
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	nowhere := *link
+	nowhere.Manifest, nowhere.Peers = proto.ManifestCID([]byte("other")), nil
+	for name, get := range map[string]struct {
+		run  func() error
+		want string
+	}{
+		"writer": {func() error {
+			n, err := b.GetTo(t.Context(), link, &failingWriter{left: 600 << 10}, peer.GetOptions{})
+			if n != 512<<10 {
+				t.Errorf("%d bytes written", n)
+			}
+			return err
+		}, "writer failed"},
+		"directory": {func() error {
+			_, err := b.GetTo(t.Context(), tree, io.Discard, peer.GetOptions{})
+			return err
+		}, "give a directory with -o, or cast `tar c`"},
+		"limit": {func() error {
+			_, err := b.GetBytes(t.Context(), link, 1<<20-1)
+			return err
+		}, "which is more than 1048575"},
+		"context": {func() error {
+			_, err := b.GetTo(canceled, &nowhere, io.Discard, peer.GetOptions{})
+			return err
+		}, "context canceled"},
+	} {
+		if err := get.run(); err == nil || !strings.Contains(err.Error(), get.want) {
+			t.Errorf("%s: %v, want %q", name, err, get.want)
+		}
+		if all := b.Transfers(); len(all) > 0 {
+			t.Errorf("%s: left %v", name, all[0].Status())
+		}
+	}
+	for name, opt := range map[string]peer.SeedOptions{"torrent": {Torrent: true}, "piece length": {PieceLength: 3}} {
+		if _, err := b.SeedReader(t.Context(), "x", strings.NewReader("x"), opt); err == nil {
+			t.Errorf("seed with an invalid %s: no error", name)
+		}
+	}
+	if _, err := b.SeedReader(t.Context(), "x", iotest.ErrReader(errWriter), peer.SeedOptions{}); !errors.Is(err, errWriter) {
+		t.Errorf("seed of a reader that fails: %v", err)
+	}
+	if all := b.Transfers(); len(all) > 0 {
+		t.Errorf("left %v", all[0].Status())
+	}
+}
+
+// TestPipeKnown checks what happens to other calls for content that is not at a path.
+func TestPipeKnown(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A")
+	_, content := peertest.RandomFile(t, 1<<20)
+	seed, link := seedBytes(t, n, content, peer.SeedOptions{})
+	if again, _ := seedBytes(t, n, content, peer.SeedOptions{}); again != seed {
+		t.Error("a second seed is another transfer")
+	}
+	if _, err := n.Get(link, filepath.Join(t.TempDir(), "out"), peer.GetOptions{}); err == nil {
+		t.Error("get to a path: no error")
+	}
+	if err := seed.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.SeedBytes("bytes", content, peer.SeedOptions{}); err == nil {
+		t.Error("seed of a stopped transfer: no error")
+	}
+	if _, err := n.GetBytes(t.Context(), link, 1<<20); !errors.Is(err, peer.ErrStopped) {
+		t.Errorf("get of a stopped transfer: %v", err)
+	}
+}

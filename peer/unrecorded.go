@@ -1,0 +1,101 @@
+package peer
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
+)
+
+// errUnrecorded is returned for a transfer that is not in the data directory.
+var errUnrecorded = errors.New("the node has the content, but not at a path, as for a pipe or a stream: " +
+	"use it where it is, or `mob rm` it first")
+
+// addUnrecorded starts a transfer of which nothing is in the data directory, unless the node has a transfer of the
+// content, which it returns. open opens its store. The documents may be nil.
+func (n *Node) addUnrecorded(
+	rec metadata.Record, manifest, plan []byte, open func(*proto.Manifest) (store.Store, error),
+) (t, known *Transfer, err error) {
+	t = newTransfer(n, rec.Link.Keys()[0], rec)
+	t.dir, t.open = "", open
+	d := t.newDescription(rec.Link)
+	if manifest != nil {
+		err = d.SetManifest(manifest)
+	}
+	if err == nil && plan != nil {
+		err = d.SetPlan(plan)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	t.change(func(s *state) { s.desc = d })
+	if known, err := n.transfers.add(t, vfs.Place{}); known != nil || err != nil {
+		return nil, known, err
+	}
+	err = t.do(func() error {
+		t.start(false, true)
+		return nil
+	})
+	if err != nil {
+		n.transfers.remove(t)
+	}
+	return t, nil, err
+}
+
+// getUnrecorded starts a get with a store of the caller.
+func (n *Node) getUnrecorded(link *proto.Link, opt GetOptions) (*Transfer, error) {
+	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder}
+	t, known, err := n.addUnrecorded(rec, opt.Manifest, nil, opt.Store)
+	if known != nil {
+		err = errKnown(known, opt.User)
+	}
+	return t, err
+}
+
+// errKnown returns the error of content that has another transfer.
+func errKnown(t *Transfer, u *vfs.User) error {
+	switch root := t.state().rec.Root; {
+	case !t.For(u):
+		return &ElsewhereError{}
+	case root != "":
+		return &ElsewhereError{Root: root}
+	}
+	return errUnrecorded
+}
+
+// maxMemory bounds the content that a get keeps in memory, in bytes.
+const maxMemory = 256 << 20
+
+// openUnnamed opens a store without a name for a single file, in memory if it is small.
+func (n *Node) openUnnamed(m *proto.Manifest) (store.Store, error) {
+	if err := checkSingle(m); err != nil {
+		return nil, err
+	}
+	dir, create := n.cfg.Data, datadir.InMemory
+	if m.Length() > maxMemory {
+		create = datadir.Unnamed
+		err := checkRoom(dir, func() (int64, int64, bool) { return store.RoomFor(filepath.Join(dir, "content"), m, n.files) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	f, err := create(dir)
+	if err != nil {
+		return nil, err
+	}
+	return store.NewSingle(m, f)
+}
+
+// checkSingle fails unless the content is a single file.
+func checkSingle(m *proto.Manifest) error {
+	if e := m.Entries; len(e) != 1 || e[0].Path != "" {
+		return fmt.Errorf("%s is a directory: give a directory with -o, or cast `tar c`", m.Name)
+	}
+	return nil
+}
