@@ -92,7 +92,7 @@ const scriptTimeout = 2 * time.Minute
 
 func program(ts *testscript.TestScript, name string, arg []string) *exec.Cmd {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		if path := filepath.Join(dir, name); exec.Command(path).Err == nil {
+		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			cmd := exec.Command(path, arg...)
 			cmd.Dir = ts.MkAbs(".")
 			cmd.Env = []string{"GORACE=atexit_sleep_ms=0"} // otherwise each program takes a second to exit

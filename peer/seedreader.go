@@ -109,7 +109,7 @@ func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []
 		return nil, err
 	}
 	open := func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil }
-	t, known, err := n.addUnrecorded(metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now()}, b, planned, open)
+	t, known, err := n.addUnrecorded(metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now()}, b, nil, planned, open)
 	if known == nil || err != nil {
 		return t, err
 	}

@@ -18,9 +18,9 @@ var errUnrecorded = errors.New("the node has the content, but not at a path, as 
 	"use it where it is, or `mob rm` it first")
 
 // addUnrecorded starts a transfer of which nothing is in the data directory, unless the node has a transfer of the
-// content, which it returns. open opens its store. The documents may be nil.
+// content, which it returns. open opens its store. Documents that are nil are requested from members.
 func (n *Node) addUnrecorded(
-	rec metadata.Record, manifest, plan []byte, open func(*proto.Manifest) (store.Store, error),
+	rec metadata.Record, manifest, torrent, plan []byte, open func(*proto.Manifest) (store.Store, error),
 ) (t, known *Transfer, err error) {
 	t = newTransfer(n, rec.Link.Keys()[0], rec)
 	t.dir, t.open = "", open
@@ -28,7 +28,10 @@ func (n *Node) addUnrecorded(
 	if manifest != nil {
 		err = d.SetManifest(manifest)
 	}
-	if err == nil && plan != nil {
+	if torrent != nil && err == nil {
+		err = d.SetTorrent(torrent)
+	}
+	if plan != nil && err == nil {
 		err = d.SetPlan(plan)
 	}
 	if err != nil {
@@ -51,7 +54,7 @@ func (n *Node) addUnrecorded(
 // getUnrecorded starts a get with a store of the caller.
 func (n *Node) getUnrecorded(link *proto.Link, opt GetOptions) (*Transfer, error) {
 	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder}
-	t, known, err := n.addUnrecorded(rec, opt.Manifest, nil, opt.Store)
+	t, known, err := n.addUnrecorded(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
 	if known != nil {
 		err = errKnown(known, opt.User)
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -67,6 +68,13 @@ func (a *App) Print(v any, text func(term.TextWriter)) error {
 	w := term.NewTextWriter(a.Out)
 	text(w)
 	return w.Flush()
+}
+
+// Onto returns an App that prints results to w.
+func (a *App) Onto(w io.Writer) *App {
+	env, app := *a.Env, *a
+	env.Out, app.Env = w, &env
+	return &app
 }
 
 // Dial connects to the daemon of the data directory.

@@ -24,11 +24,13 @@ type Info struct {
 	Network *Network `json:"network,omitempty"`
 }
 
-// SeedRequest asks the daemon to hash and serve a file or directory. Its own fields replace the
+// SeedRequest asks the daemon to hash and serve a file or directory, or what follows the request. Its own fields replace the
 // SeedOptions of the same name, which have no JSON.
 type SeedRequest struct {
 	// Path is absolute.
 	Path string `json:"path"`
+	// Name is the name of what follows the request.
+	Name string `json:"name,omitempty"`
 	peer.SeedOptions
 	// SkipUnreadable leaves out files and directories that may not be read.
 	SkipUnreadable bool     `json:"skip_unreadable,omitempty"`

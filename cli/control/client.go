@@ -71,7 +71,7 @@ func dial(ctx context.Context, data string, timeout time.Duration) (*Client, err
 
 func newClient(data, path string) *Client {
 	c := &Client{data: data, path: path}
-	c.http.Transport = &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	c.http.Transport = &http.Transport{ReadBufferSize: streamBuffer, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
 	return c
@@ -237,11 +237,19 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 
 // send makes a request. A rejection is an error.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	p, piped := body.(pipe)
+	if piped {
+		body = p.SeedRequest
+	}
 	b, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://mobd"+path, bytes.NewReader(b))
+	var in io.Reader = bytes.NewReader(b)
+	if piped {
+		in = io.MultiReader(in, p.in)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://mobd"+path, in)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -55,6 +56,8 @@ func NewServer(cfg Config) *Server {
 		"POST /v1/limit":    request(s.setLimits),
 		"POST /v1/seed":     request(s.seed),
 		"POST /v1/get":      request(s.get),
+		"POST /v1/pipe":     request(s.seedPipe),
+		"POST /v1/content":  request(s.content),
 		"POST /v1/stop":     s.named(stop),
 		"POST /v1/remove":   s.named(s.remove),
 		"POST /v1/verify":   s.named(s.verify),
@@ -90,14 +93,18 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return s.http.Close()
 }
 
-// call answers a request with a value for JSON, or with a [task] whose events are streamed.
+// call answers a request with a value for JSON, or with a [streamer].
 type call func(*http.Request) (any, error)
 
+// streamer is an answer that takes long.
+type streamer interface {
+	stream(w http.ResponseWriter, r *http.Request)
+}
+
 func (c call) serve(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxRequest)
 	v, err := c(r)
-	if t, ok := v.(task); ok && err == nil {
-		t.stream(w, r)
+	if s, ok := v.(streamer); ok && err == nil {
+		s.stream(w, r)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -110,14 +117,16 @@ func (c call) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // request returns a call with a request of type T. Fields that it does not know, which a later version may send, are
-// ignored.
+// ignored. The body of the request is what follows.
 func request[T any](answer func(*http.Request, T) (any, error)) call {
 	return func(r *http.Request) (any, error) {
 		var req T
-		if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+		in := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxRequest))
+		if err := in.Decode(&req); err != nil {
 			return nil, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
 				"restart it if its version differs from mob", err)}
 		}
+		r.Body = io.NopCloser(io.MultiReader(in.Buffered(), r.Body))
 		return answer(r, req)
 	}
 }

@@ -36,6 +36,7 @@ type task struct {
 // stream runs the task and sends its events until it ends.
 func (t task) stream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
+	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/1 has it
 	send := func(ev Event) {
 		_ = json.NewEncoder(w).Encode(ev) // an error means that the client has left, and the context ends
 		_ = http.NewResponseController(w).Flush()

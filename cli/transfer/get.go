@@ -30,6 +30,9 @@ the same torrent share it as a mob: they need a tracker of mob in common (--trac
 and one of them --bt-listen, to fetch from BitTorrent clients. The first node that
 completes it makes a manifest, and the other nodes use that to verify pieces.
 
+-o - writes a single file to standard output, in order, while it arrives, and the receipt to
+standard error. Nothing is left on the disk, and nothing is resumed.
+
 PATH is the file or directory to create, not its parent, and by default the link's name
 in the current directory. With a slash at its end it is the directory for the content. Directories
 above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse keeps existing files, such as an older
@@ -56,6 +59,7 @@ the terminal is closed (SIGHUP), the daemon continues.`
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
   ssh source mob seed big.tar | mob get -
+  mob get "$LINK" -o - | tar x
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
   mob get "$LINK" -o models --reuse --json
   mob get "$LINK" -o image.tar --exec 'docker load -i "$MOB_PATH"'`
@@ -82,7 +86,7 @@ func newGet(a *command.App) *cobra.Command {
 func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.set = fl
 	f.node.Add(a, fl)
-	fl.StringVarP(&f.out, "output", "o", "", "file or directory to create")
+	fl.StringVarP(&f.out, "output", "o", "", "file or directory to create, or - for standard output")
 	fl.BoolVar(&f.Reuse, "reuse", false, "keep existing files at PATH")
 	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
@@ -91,8 +95,12 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 }
 
 func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
-	if err := errors.Join(checkPath(f.set, "output"), checkExec(f.set, f.exec)); err != nil {
+	if err := errors.Join(checkPath(f.set, "output", pipeArg), checkExec(f.set, f.exec)); err != nil {
 		return err
+	}
+	pipe := f.out == pipeArg
+	if pipe && (f.Reuse || f.SpecialBits || f.exec != "") {
+		return command.Usagef("--reuse, --special-bits and --exec are for files: give a path with -o")
 	}
 	text, err := a.ReadArg(args[0])
 	if err != nil {
@@ -103,7 +111,12 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 		return err
 	}
 	f.Link, f.Flush = link.String(), f.exec != ""
-	if f.Path, err = destination(f.out, link); err != nil {
+	if pipe {
+		err = a.CheckOut()
+	} else {
+		f.Path, err = destination(f.out, link)
+	}
+	if err != nil {
 		return err
 	}
 	s, err := daemon.DialOrRun(ctx, a, &f.node)
@@ -111,15 +124,22 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if s.Info.UID != os.Getuid() && os.Getuid() != 0 {
+	if !pipe && s.Info.UID != os.Getuid() && os.Getuid() != 0 {
 		// Directories that the daemon makes would not be this user's.
 		if err := os.MkdirAll(filepath.Dir(f.Path), 0o777); err != nil {
 			return err
 		}
 	}
-	st, err := fetch(ctx, a, s, f.GetRequest, f.quiet)
+	get := fetch
+	if pipe {
+		get = getPipe
+	}
+	st, err := get(ctx, a, s, f.GetRequest, f.quiet)
 	if err != nil {
 		return explainExists(err, f.Path, link)
+	}
+	if pipe {
+		a = a.Onto(a.Err)
 	}
 	if err := printReceipt(a, st); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -15,13 +16,13 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// checkPath checks the path in a flag, if it is given.
-func checkPath(set *pflag.FlagSet, flag string) error {
+// checkPath checks the path in a flag, if it is given. Some commands take others than paths.
+func checkPath(set *pflag.FlagSet, flag string, others ...string) error {
 	f := set.Lookup(flag)
 	switch path := f.Value.String(); {
 	case f.Changed && path == "":
 		return command.Usagef("--%s is empty: give a path", flag)
-	case path == "-":
+	case path == pipeArg && !slices.Contains(others, path):
 		return command.Usagef("--%s -: standard output is not supported; a file of that name is ./-", flag)
 	}
 	return nil

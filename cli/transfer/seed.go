@@ -22,6 +22,10 @@ import (
 const seedHelp = `Hashes a file or directory in place, serves it from there, and prints its link, alone,
 on standard output.
 
+With "-" it serves what it reads from standard input, as a file of the name of --name, and
+prints the link at the end of the input. That is kept in memory, or on the disk if it is long,
+in a file without a name: nothing is left when the command or the daemon ends.
+
 The daemon of --data serves the content from then on. Without a daemon the command
 runs a node until Ctrl-C. Do not change the content while it is served.
 
@@ -58,6 +62,7 @@ name of a host is --host of mobd, by default the name of the machine.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
+  tar c models | mob seed - --name models.tar
   mob seed big.tar --tracker "$TRACKER" --wait 15
   mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
   mob seed big.tar --tracker "$TRACKER" --coded=16
@@ -70,7 +75,7 @@ const damageEvery = time.Second
 func newSeed(a *command.App) *cobra.Command {
 	var f seedFlags
 	return a.Command(command.Spec{
-		Use: "seed PATH", Short: "Serve a file or directory, and print its link", Long: seedHelp, Example: seedExample,
+		Use: "seed PATH|-", Short: "Serve a file or directory, and print its link", Long: seedHelp, Example: seedExample,
 		Args: command.Args(1, "PATH"), Flags: func(fl *pflag.FlagSet) { f.add(a, fl) }, JSON: true, Run: f.run,
 	})
 }
@@ -86,8 +91,15 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if (f.content.Plan == "") != (f.topology == "") {
 		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
 	}
-	if err := checkSeedable(path, f.Path); err != nil {
-		return err
+	switch {
+	case path == pipeArg:
+		f.Path = ""
+	case f.set.Changed("name"):
+		return command.Usagef("--name is for standard input: give - as PATH")
+	default:
+		if err := checkSeedable(f.Path); err != nil {
+			return err
+		}
 	}
 	if err := a.CheckOut(); err != nil {
 		return err
@@ -136,14 +148,10 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	return nil
 }
 
-// checkSeedable reports why an argument cannot be seeded. path is its absolute path.
-func checkSeedable(arg, path string) error {
-	own := strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/std")
-	switch {
-	case arg == "-":
-		return errors.New("standard input cannot be seeded: write it to a file, or use `mob cast -`")
-	case own: // in the daemon it is another file
-		return fmt.Errorf("%s cannot be seeded: write it to a file, or use `mob cast -`", path)
+// checkSeedable reports why a path cannot be seeded.
+func checkSeedable(path string) error {
+	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/std") {
+		return fmt.Errorf("%s cannot be seeded: use `mob seed -`", path) // in the daemon it is another file
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s does not exist", path)
@@ -153,6 +161,10 @@ func checkSeedable(arg, path string) error {
 
 // hashContent has the daemon hash the content, and shows the progress.
 func hashContent(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
+	if req.Path == "" {
+		st, err := hashPipe(ctx, a, s, req, quiet)
+		return st, control.Skipped{}, err
+	}
 	p := a.Screen(quiet)
 	defer p.Clear()
 	began := time.Now()

@@ -30,6 +30,7 @@ type seedFlags struct {
 func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.set = fl
 	f.node.Add(a, fl)
+	fl.StringVar(&f.Name, "name", "stdin", "name of the content of standard input")
 	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes are complete")
 	f.content.Add(fl)
 	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of PATH")

@@ -1,0 +1,133 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// eventTrailer is the trailer after the bytes of content, with the last [Event].
+	eventTrailer = "Mob-Event"
+	// streamBuffer bounds that trailer, in bytes.
+	streamBuffer = 64 << 10
+)
+
+// pipe is the body of a request that content follows.
+type pipe struct {
+	SeedRequest
+	in io.Reader
+}
+
+// SeedPipe serves the bytes of in as a file named req.Name. It blocks until the content is served, and calls progress with the
+// bytes read and 0, then with those hashed and to hash.
+func (c *Client) SeedPipe(ctx context.Context, req SeedRequest, in io.Reader, progress func(done, total int64)) (peer.Status, error) {
+	last, err := c.stream(ctx, "/v1/pipe", pipe{req, in}, func(ev Event) { progress(ev.Hashed, ev.Total) })
+	return last.status(), err
+}
+
+// GetTo writes the content of a link to out, in order, while it arrives. It returns the last status. The error of out is returned
+// as it is.
+func (c *Client) GetTo(ctx context.Context, req GetRequest, out io.Writer) (peer.Status, error) {
+	resp, err := c.send(ctx, http.MethodPost, "/v1/content", req)
+	if err != nil {
+		return peer.Status{}, err
+	}
+	defer resp.Body.Close()
+	w := &failingWriter{Writer: out}
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		if w.err != nil {
+			return peer.Status{}, w.err
+		}
+		return peer.Status{}, c.explain(ctx, err)
+	}
+	var last Event
+	if err := json.Unmarshal([]byte(resp.Trailer.Get(eventTrailer)), &last); err != nil {
+		return peer.Status{}, c.unexpected(err)
+	}
+	if last.Error != nil {
+		return peer.Status{}, last.Error
+	}
+	return last.status(), nil
+}
+
+// failingWriter records the error of a writer.
+type failingWriter struct {
+	io.Writer
+	err error
+}
+
+func (w *failingWriter) Write(p []byte) (n int, err error) {
+	n, w.err = w.Writer.Write(p)
+	return n, w.err
+}
+
+// seedPipe serves the bytes after a request.
+func (s *Server) seedPipe(r *http.Request, req SeedRequest) (any, error) {
+	opt, err := s.seedOptions(req)
+	if err != nil {
+		return nil, err
+	}
+	var p hashProgress
+	opt.Progress = p.set
+	return task{
+		progress: p.event,
+		run: func(ctx context.Context) (Event, error) {
+			t, err := s.cfg.Node.SeedReader(ctx, req.Name, r.Body, opt)
+			if err != nil {
+				return Event{}, err
+			}
+			st := t.Status()
+			return Event{Status: &st}, nil
+		},
+	}, nil
+}
+
+// content answers with the bytes of a link, see [Client.GetTo].
+func (s *Server) content(_ *http.Request, req GetRequest) (any, error) {
+	link, err := proto.ParseLink(req.Link)
+	return content{s.cfg.Node, link, req.GetOptions}, err
+}
+
+// content is an answer with the bytes of a link.
+type content struct {
+	node *peer.Node
+	link *proto.Link
+	opt  peer.GetOptions
+}
+
+func (c content) stream(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Trailer", eventTrailer)
+	last := Event{}
+	if _, err := c.node.GetTo(r.Context(), c.link, w, c.opt); err != nil {
+		last.Error = newError(err)
+	} else {
+		last.Status, err = c.end()
+		last.Done = err == nil
+	}
+	b, err := json.Marshal(last)
+	if err == nil {
+		w.Header().Set(eventTrailer, string(b))
+	}
+}
+
+// end removes the transfer, unless it has a path, and returns its status.
+func (c content) end() (*peer.Status, error) {
+	t, err := c.node.Transfer(c.link.String())
+	if err != nil {
+		return nil, err
+	}
+	st := t.Progress()
+	st.Link = "" // the client has it, and it is long
+	if st.Root != "" || st.Seed {
+		return &st, nil
+	}
+	_, err = c.node.Remove(t, false)
+	return &st, errors.Join(err)
+}

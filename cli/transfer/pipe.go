@@ -1,0 +1,71 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/cli/daemon"
+	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer"
+)
+
+// pipeArg is standard input as the content of a seed, and standard output as the path of a get.
+const pipeArg = "-"
+
+// pipeEvery is the time between two looks at a get to standard output.
+const pipeEvery = 500 * time.Millisecond
+
+// hashPipe has the daemon serve standard input, and shows the progress.
+func hashPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, quiet bool) (peer.Status, error) {
+	p := a.Screen(quiet)
+	defer p.Clear()
+	reading, began := true, time.Now()
+	return s.SeedPipe(ctx, req, a.In, func(done, total int64) {
+		if reading && total > 0 {
+			reading, began = false, time.Now()
+		}
+		frame := hashFrame(req.Name, done, total, time.Since(began))
+		if reading {
+			frame = readFrame(req.Name, done, time.Since(began))
+		}
+		p.Show(frame)
+	})
+}
+
+// readFrame shows the progress of reading standard input.
+func readFrame(name string, done int64, took time.Duration) term.State {
+	text := fmt.Sprintf("%s read, %s", term.Bytes(done), term.Rate(term.Average(done, took)))
+	return term.State{Name: name, Text: text, Notes: []string{text}, At: done, Reason: "waiting for standard input, " + text}
+}
+
+// getPipe fetches the content of a link to standard output, and shows the progress.
+func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (st peer.Status, err error) {
+	signal.Ignore(syscall.SIGPIPE) // the write fails
+	p := a.Screen(quiet)
+	defer p.Clear()
+	done := make(chan struct{})
+	go func() { // it may hang in a write
+		defer close(done)
+		st, err = s.GetTo(ctx, req, a.Out)
+	}()
+	tick := time.NewTicker(pipeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			st.Root = pipeArg
+			return st, err
+		case <-ctx.Done():
+			return peer.Status{}, command.Interruptedf("stopped: nothing was kept")
+		case <-tick.C:
+			if now, err := s.Transfer(ctx, req.Link); err == nil {
+				p.Show(getFrame(now))
+			}
+		}
+	}
+}
