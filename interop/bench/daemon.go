@@ -2,7 +2,10 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -22,6 +25,8 @@ type Daemon struct {
 
 	link     string       // of the transfer that Fetch downloads
 	fetching atomic.Int64 // CPU time of its commands, in nanoseconds
+	started  time.Time    // of the last get to a pipe, and its first bytes
+	first    time.Time
 }
 
 // Name is the daemon's name, by default the name of its node.
@@ -78,15 +83,19 @@ func (d *Daemon) Fetch(ctx context.Context) error {
 
 // mob runs a command of mob against the daemon and returns its output.
 func (d *Daemon) mob(ctx context.Context, args ...string) (string, error) {
-	out, _, err := d.timed(ctx, args...)
-	return out, err
+	var out strings.Builder
+	_, err := d.run(ctx, &out, args...)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(out.String()), nil
 }
 
-// timed is mob that also returns the CPU time of the command.
-func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Duration, error) {
-	var out, errs strings.Builder
+// run runs a command of mob against the daemon, and returns its CPU time.
+func (d *Daemon) run(ctx context.Context, out io.Writer, args ...string) (time.Duration, error) {
+	var errs strings.Builder
 	cmd := exec.CommandContext(ctx, filepath.Join(d.fleet.Bin, "mob"), append([]string{"--data", d.dir}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdout, cmd.Stderr = out, &errs
 	err := d.Node.Run(cmd)
 	var cpu time.Duration
 	if cmd.ProcessState != nil {
@@ -94,9 +103,9 @@ func (d *Daemon) timed(ctx context.Context, args ...string) (string, time.Durati
 	}
 	if err != nil {
 		text := strings.TrimSpace(errs.String())
-		return "", cpu, fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, text[strings.LastIndexByte(text, '\n')+1:])
+		return cpu, fmt.Errorf("%s: mob %s: %w: %s", d.Name(), args[0], err, text[strings.LastIndexByte(text, '\n')+1:])
 	}
-	return strings.TrimSpace(out.String()), cpu, nil
+	return cpu, nil
 }
 
 // Seed serves a file or directory and returns its link. Flags are further ones of mob seed.
@@ -112,6 +121,27 @@ func (d *Daemon) SeedTorrent(ctx context.Context, path, torrent, announceURL str
 
 // get downloads to Out, returns when the content is complete, and returns the CPU time of the command.
 func (d *Daemon) get(ctx context.Context, link string) (time.Duration, error) {
-	_, cpu, err := d.timed(ctx, "get", link, "-o", d.Out())
-	return cpu, err
+	if !d.fleet.Pipe {
+		return d.run(ctx, io.Discard, "get", link, "-o", d.Out())
+	}
+	f, err := os.Create(d.Out())
+	if err != nil {
+		return 0, err
+	}
+	d.started = time.Now()
+	cpu, err := d.run(ctx, pipeWriter{f, d}, "get", link, "-o", "-")
+	return cpu, errors.Join(err, f.Close())
+}
+
+// pipeWriter writes the output of a get to a file, and records the time of the first bytes.
+type pipeWriter struct {
+	file   *os.File
+	daemon *Daemon
+}
+
+func (w pipeWriter) Write(p []byte) (int, error) {
+	if w.daemon.first.Before(w.daemon.started) {
+		w.daemon.first = time.Now()
+	}
+	return w.file.Write(p)
 }

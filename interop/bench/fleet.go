@@ -30,6 +30,8 @@ type Fleet struct {
 	Flat bool
 	// Hosts are the names of nodes' hosts in plans, by their own. Without them daemons are given none.
 	Hosts map[string]string
+	// Pipe has receivers get the content to standard output.
+	Pipe bool
 	// Debug sets the log level of daemons to debug.
 	Debug bool
 

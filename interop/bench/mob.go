@@ -21,12 +21,17 @@ type Mob struct {
 	// Instead and Flat are as in [Fleet].
 	Instead map[string][]string
 	Flat    bool
+	// Pipe has receivers get the content to standard output.
+	Pipe bool
 	// Shuffled has plans know nothing of clusters, so that a chain is in no order.
 	Shuffled bool
 }
 
 // FlatOption follows the name of mob, and a colon, in the name of a [Mob] that is flat.
 const FlatOption = "site"
+
+// PipeOption likewise has a [Mob] get to pipes.
+const PipeOption = "pipe"
 
 // ShuffledOption likewise has a [Mob] shuffled.
 const ShuffledOption = "shuffled"
@@ -36,6 +41,9 @@ func (m Mob) Name() string {
 	parts := []string{"mob"}
 	if m.Flat {
 		parts = append(parts, FlatOption)
+	}
+	if m.Pipe {
+		parts = append(parts, PipeOption)
 	}
 	if m.Shuffled {
 		parts = append(parts, ShuffledOption)
@@ -79,7 +87,7 @@ func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
 }
 
 func (m Mob) fleet(site Site) *Fleet {
-	return &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Flat}
+	return &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Flat, Pipe: m.Pipe}
 }
 
 // PlanOption is the beginning of the option of mob seed that has the transfer follow a plan.

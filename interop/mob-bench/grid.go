@@ -40,6 +40,8 @@ With racks, as in --clusters '2x(4x5)', nodes have names of clusters such as A/r
 that goes into a rack and out of it shares its --rack-uplink. In mob:site nodes know their
 site only.
 
+In mob:pipe all receivers get to standard output, see mob get -o -.
+
 In mob:plan=balanced the transfer follows a plan (mob-bench plan --help lists the algorithms). It
 is made for the links as they are in scenario fast, or for given ones, whatever they do
 then. In mob:shuffled:plan=chain the plan is made without racks and clusters.

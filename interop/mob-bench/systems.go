@@ -74,7 +74,7 @@ func ownSystem() (bench.Mob, error) {
 
 const seededExample = own + ":coded=32"
 
-// seededSystem is mob with options of mob seed, or with names cut to the site.
+// seededSystem is mob with options of mob seed, to pipes, or with names cut to the site.
 func seededSystem(options []string) (bench.System, error) {
 	s, err := ownSystem()
 	if err != nil {
@@ -84,6 +84,8 @@ func seededSystem(options []string) (bench.System, error) {
 		switch o {
 		case bench.FlatOption:
 			s.Flat = true
+		case bench.PipeOption:
+			s.Pipe = true
 		case bench.ShuffledOption:
 			s.Shuffled = true
 		default:
