@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -28,6 +29,8 @@ const (
 	keepalive = 10 * time.Second
 	// endWait bounds the wait for an agent to end, before its shell is killed.
 	endWait = 5 * time.Second
+	// killWait bounds the wait for an agent that was given up to clean up, before its shell is killed.
+	killWait = 2 * time.Second
 )
 
 // Run runs a cast. It returns when every host is done or has failed and all temporary files are removed. The error is the reason why
@@ -56,9 +59,8 @@ type caster struct {
 	looked  time.Time     // when look was called last
 	moved   time.Time     // the last progress of the source or a host
 
-	settled chan struct{} // receives a token when a host is done or has failed
-	over    chan struct{} // closed when the agents must end
-	why     error         // the reason, nil if all hosts are settled; constant after over
+	settled    chan struct{} // receives a token when a host is done or has failed
+	stragglers stragglers
 
 	events   sync.Mutex // serializes Config.Event
 	reported Source     // the last Event of the source
@@ -74,8 +76,8 @@ func newCaster(cfg Config) (c *caster, err error) {
 		began:   time.Now(),
 		silence: silence,
 		settled: make(chan struct{}, len(cfg.Hosts)),
-		over:    make(chan struct{}),
 	}
+	c.stragglers = stragglers{cfg: &c.cfg, began: c.began}
 	for i := range cfg.Hosts {
 		h, err := newHost(c, i)
 		if err != nil {
@@ -131,7 +133,7 @@ func (c *caster) run(ctx context.Context) error {
 	defer cancel()
 	var all sync.WaitGroup
 	for _, h := range c.hosts {
-		all.Go(func() { h.run(working) })
+		all.Go(h.run)
 	}
 	read := make(chan error, 1)
 	var failed error // of the source
@@ -139,21 +141,21 @@ func (c *caster) run(ctx context.Context) error {
 		failed = c.source.run(working)
 		read <- failed
 	})
-	c.why = c.wait(ctx, read)
-	if c.why != nil && ctx.Err() == nil {
-		for _, h := range c.hosts {
-			h.settle(Failed, agent.OneLine(c.why), 0)
+	why := c.wait(ctx, read)
+	for _, h := range c.hosts {
+		if why != nil && ctx.Err() == nil {
+			h.settle(Failed, agent.OneLine(why), 0)
 		}
+		h.cancel(why)
 	}
-	close(c.over)
 	cancel()
 	all.Wait()
 	c.dials.all.Wait()
 	c.look()
-	if c.why == nil && !errors.Is(failed, context.Canceled) {
+	if why == nil && !errors.Is(failed, context.Canceled) {
 		return failed // which the hosts have received
 	}
-	return c.why
+	return why
 }
 
 // wait waits until every host is done or has failed. It fails if the source fails or ctx ends.
@@ -178,7 +180,7 @@ func (c *caster) wait(ctx context.Context, read <-chan error) error {
 	return nil
 }
 
-// look fails silent and stalled hosts, releases the records that all hosts have, and sends Events.
+// look fails silent hosts, stalled ones and stragglers, releases the records that all hosts have, and sends Events.
 func (c *caster) look() {
 	now := time.Now()
 	stopped := now.Sub(c.looked) > c.silence/2 // this process was stopped, and has received no reports
@@ -188,14 +190,16 @@ func (c *caster) look() {
 		c.moved = now
 	}
 	held := ^uint64(0)
-	for _, h := range c.hosts {
+	hosts := make([]HostResult, len(c.hosts))
+	for i, h := range c.hosts {
 		if stopped {
 			h.received()
 		}
 		if h.silent(now) {
-			h.giveUp("silent for %.0f s", c.silence)
+			h.giveUp(fmt.Sprintf("silent for %.0f s", c.silence.Seconds()))
 		}
 		r, changed := h.look(now)
+		hosts[i] = r
 		if r.Moved.After(c.moved) {
 			c.moved = r.Moved
 		}
@@ -203,7 +207,7 @@ func (c *caster) look() {
 			held = min(held, r.Held)
 		}
 		if changed {
-			c.send(Event{Index: h.index, Host: &r})
+			c.send(Event{Index: i, Host: &r})
 		}
 	}
 	c.source.release(held)
@@ -212,6 +216,10 @@ func (c *caster) look() {
 		c.send(Event{Source: &s})
 	}
 	c.checkStall(now)
+	some, why := c.stragglers.find(now, hosts, c.source.held(), s.Read)
+	for _, i := range some {
+		c.hosts[i].giveUp(why)
+	}
 }
 
 // checkStall fails hosts without progress, unless another host makes progress: they may wait for it. A command may take any time.
@@ -227,7 +235,7 @@ func (c *caster) checkStall(now time.Time) {
 		}
 		// A host that has all bytes that were read of a stream waits for the source.
 		if now.Sub(c.moved) > limit && (r.Phase == Start || r.Phase == Fetching) && (s.Length >= 0 || r.Bytes < s.Read) {
-			h.giveUp("no progress for %.0f s", limit)
+			h.giveUp(fmt.Sprintf("no progress for %.0f s", limit.Seconds()))
 		}
 	}
 }

@@ -40,6 +40,16 @@ type Config struct {
 	// Spool bounds the bytes of a stream on the disk, at the source and on each host.
 	Spool int64
 
+	// Deadline ends hosts that are not done that long after the start. 0 means never.
+	Deadline time.Duration
+	// Min is the number of hosts that must get the content. 0 means no number: then Grace is ignored.
+	Min int
+	// Grace ends hosts that are not done that long after Min hosts are. If it is negative, the cast waits for all hosts.
+	Grace time.Duration
+	// DropSlow ends a host that holds a stream back for that long, while the remaining hosts are four times as fast. Min hosts
+	// are kept, and the last one. 0 means never.
+	DropSlow time.Duration
+
 	// Data is the parent of the temporary directory of the cast, by default [os.TempDir].
 	Data string
 	// Log receives messages that are not Events.

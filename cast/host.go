@@ -23,6 +23,9 @@ type host struct {
 	dest, exec string // after Expand
 	ready      bool   // a Ready was received; of the goroutine of read
 
+	ctx    context.Context         // ends when the agent must end
+	cancel context.CancelCauseFunc // with nil if the host is done
+
 	mu       sync.Mutex
 	is       HostResult // Took is set by settle
 	changed  bool       // since the last call of look
@@ -33,6 +36,7 @@ type host struct {
 
 func newHost(c *caster, index int) (*host, error) {
 	h := &host{caster: c, index: index, is: HostResult{Host: c.cfg.Hosts[index], Phase: Waiting, Moved: c.began}}
+	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	var err error
 	if h.dest, err = h.is.Expand(c.cfg.Dest); err == nil {
 		h.exec, err = h.is.Expand(c.cfg.Exec)
@@ -40,11 +44,11 @@ func newHost(c *caster, index int) (*host, error) {
 	return h, err
 }
 
-// run runs the agent on the host until the cast is over. ctx bounds the start.
-func (h *host) run(ctx context.Context) {
-	p, err := h.caster.launcher.Start(ctx, h.is.Name, h.is.Cluster, func(phase string) { h.enter(Phase(phase)) })
+// run runs the agent on the host until the cast is over or the host is given up.
+func (h *host) run() {
+	p, err := h.caster.launcher.Start(h.ctx, h.is.Name, h.is.Cluster, func(phase string) { h.enter(Phase(phase)) })
 	if err != nil {
-		h.fail(ctx, err)
+		h.fail(err)
 		return
 	}
 	h.mu.Lock()
@@ -53,9 +57,9 @@ func (h *host) run(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		h.read(ctx, p)
+		h.read(p)
 	}()
-	err = h.sendMessages(ctx, p, ended)
+	err = h.sendMessages(p, ended)
 	if err == nil {
 		err = h.end(p)
 	}
@@ -73,7 +77,7 @@ func (h *host) run(ctx context.Context) {
 // end sends End to the agent.
 func (h *host) end(p *launch.Process) error {
 	end := new(agent.End)
-	if why := h.caster.why; why != nil {
+	if why := context.Cause(h.ctx); !errors.Is(why, context.Canceled) {
 		end.Error = agent.OneLine(why)
 	}
 	err := p.Send(&agent.Message{End: end})
@@ -84,7 +88,7 @@ func (h *host) end(p *launch.Process) error {
 var errExited = errors.New("the agent has exited")
 
 // sendMessages sends the messages for the agent until the cast is over or the agent has exited.
-func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan struct{}) error {
+func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 	s := h.caster.source
 	tick := time.NewTicker(keepalive)
 	defer tick.Stop()
@@ -117,7 +121,7 @@ func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan
 				err = p.Send(&agent.Message{Start: start})
 			}
 			if err != nil {
-				h.fail(ctx, err)
+				h.fail(err)
 				return err
 			}
 			h.enter(Start)
@@ -126,7 +130,7 @@ func (h *host) sendMessages(ctx context.Context, p *launch.Process, ended <-chan
 			if err := p.Send(&agent.Message{}); err != nil {
 				return err
 			}
-		case <-h.caster.over:
+		case <-h.ctx.Done():
 			return nil
 		case <-ended:
 			return errExited
@@ -158,7 +162,7 @@ func (h *host) admit(s *agent.Start) error {
 }
 
 // read handles the reports of the agent until it has exited. An agent that sends an invalid report is killed.
-func (h *host) read(ctx context.Context, p *launch.Process) {
+func (h *host) read(p *launch.Process) {
 	var invalid error
 	for {
 		record, err := p.Next()
@@ -169,20 +173,20 @@ func (h *host) read(ctx context.Context, p *launch.Process) {
 		if invalid != nil || json.Unmarshal(record, &r) != nil {
 			continue
 		}
-		if invalid = h.take(ctx, &r); invalid != nil {
-			h.fail(ctx, invalid)
+		if invalid = h.take(&r); invalid != nil {
+			h.fail(invalid)
 			p.Kill()
 		}
 	}
 	if _, line := p.Wait(); line != "" {
-		h.fail(ctx, errors.New(line))
+		h.fail(errors.New(line))
 		return
 	}
-	h.fail(ctx, errExited)
+	h.fail(errExited)
 }
 
 // take handles a report. It fails if the report is invalid.
-func (h *host) take(ctx context.Context, r *agent.Report) error {
+func (h *host) take(r *agent.Report) error {
 	h.received()
 	switch {
 	case r.Ready != nil && h.ready:
@@ -192,7 +196,7 @@ func (h *host) take(ctx context.Context, r *agent.Report) error {
 	case r.Ready != nil:
 		h.ready = true
 		h.enter(Fetching)
-		h.caster.dials.start(ctx, *r.Ready)
+		h.caster.dials.start(h.ctx, *r.Ready)
 	case r.Progress != nil:
 		h.progress(*r.Progress)
 	case r.Output != nil:
@@ -248,8 +252,8 @@ func (h *host) enter(p Phase) {
 }
 
 // fail records that the host failed, unless the cast is over.
-func (h *host) fail(ctx context.Context, why error) {
-	if ctx.Err() == nil {
+func (h *host) fail(why error) {
+	if h.ctx.Err() == nil {
 		h.settle(Failed, agent.OneLine(why), 0)
 	}
 }
@@ -280,14 +284,14 @@ func (h *host) silent(now time.Time) bool {
 	return h.process != nil && !h.is.settled() && now.Sub(h.lastSeen) > h.caster.silence
 }
 
-// giveUp fails the host and kills its agent. The reason has a place for a time.
-func (h *host) giveUp(reason string, after time.Duration) {
-	h.settle(Failed, fmt.Sprintf(reason, after.Seconds()), 0)
+// giveUp fails the host, and ends its agent.
+func (h *host) giveUp(why string) {
+	h.settle(Failed, why, 0)
+	h.cancel(errors.New(why))
 	h.mu.Lock()
-	p := h.process
-	h.mu.Unlock()
-	if p != nil {
-		p.Kill()
+	defer h.mu.Unlock()
+	if h.process != nil {
+		time.AfterFunc(killWait, h.process.Kill)
 	}
 }
 

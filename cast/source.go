@@ -177,6 +177,9 @@ func (s *source) release(n uint64) {
 	}
 }
 
+// held reports whether a stream waits until hosts have more of it.
+func (s *source) held() bool { return s.sender != nil && s.sender.Held() }
+
 // state returns the state of the source.
 func (s *source) state() Source { return Source{Length: s.length.Load(), Read: s.read.Load()} }
 

@@ -16,6 +16,7 @@ func stallCast(cfg Config, length, read int64) *caster {
 		settled: make(chan struct{}, len(cfg.Hosts)), source: &source{ready: make(chan struct{})},
 	}
 	c.cfg.Event = func(Event) {}
+	c.stragglers = stragglers{cfg: &c.cfg, began: c.began}
 	c.source.length.Store(length)
 	c.source.read.Store(read)
 	close(c.source.ready)
@@ -36,7 +37,7 @@ func (c *caster) report(ctx context.Context, host int, d time.Duration, bytes fu
 		case <-ctx.Done():
 			return
 		}
-		_ = c.hosts[host].take(context.Background(), &agent.Report{Progress: &Progress{Bytes: bytes(second)}})
+		_ = c.hosts[host].take(&agent.Report{Progress: &Progress{Bytes: bytes(second)}})
 	}
 }
 

@@ -42,6 +42,7 @@ type Sender struct {
 	tail   sync.WaitGroup
 
 	released atomic.Uint64 // all receivers have the records below
+	held     atomic.Bool   // see Held
 }
 
 // NewSender returns a sender that was not started.
@@ -55,6 +56,9 @@ func (s *Sender) Release(n uint64) {
 	s.released.Store(max(s.released.Load(), n))
 	s.notify()
 }
+
+// Held reports whether nothing is read since memory and spool are full, until the next Release.
+func (s *Sender) Held() bool { return s.held.Load() }
 
 // notify wakes Run.
 func (s *Sender) notify() {
@@ -187,15 +191,16 @@ func (s *sending) step() (wait time.Duration, err error) {
 	} else if err != nil {
 		return 0, err
 	}
+	room := true
 	if s.chunker.size() < s.pace.ahead {
-		room, err := s.makeRoom()
-		if err != nil {
+		if room, err = s.makeRoom(); err != nil {
 			return 0, err
 		}
 		if room {
 			s.chunker.more()
 		}
 	}
+	s.held.Store(!room)
 	return wait, nil
 }
 

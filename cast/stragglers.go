@@ -1,0 +1,101 @@
+package cast
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// slowPart is the factor between the rates of the median host and of one that is too slow.
+	slowPart = 4
+	// maxLook bounds the time that counts between two calls of find. After a longer one this process was stopped.
+	maxLook = time.Second
+)
+
+// stragglers selects hosts to give up, so that the cast does not wait for them. It reads no clock and changes no host.
+type stragglers struct {
+	cfg    *Config
+	began  time.Time // of the cast
+	enough time.Time // when Min hosts were done, or zero
+
+	// The state of DropSlow. A period starts when the source is held after a break, or after DropSlow without that.
+	looked time.Time     // the last call of find
+	heldAt time.Time     // when the source was held last
+	since  time.Time     // the start of the period
+	held   time.Duration // the time in the period in which the source was held
+	bytes  []int64       // Bytes of each host at the start of the period
+	best   int64         // the most bytes that the median host received within DropSlow
+}
+
+// find returns the indexes of hosts to give up, and the reason. held reports whether the source waits for hosts, and read is the
+// number of bytes read of it.
+func (s *stragglers) find(now time.Time, hosts []HostResult, held bool, read int64) (some []int, why string) {
+	var left []int
+	done := 0
+	for i := range hosts {
+		if hosts[i].Phase == Done {
+			done++
+		}
+		if !hosts[i].settled() {
+			left = append(left, i)
+		}
+	}
+	if s.cfg.Min > 0 && done >= s.cfg.Min && s.enough.IsZero() {
+		s.enough = now
+	}
+	switch c := s.cfg; {
+	case len(left) == 0:
+	case c.Deadline > 0 && now.Sub(s.began) >= c.Deadline:
+		return left, fmt.Sprintf("deadline of %v", c.Deadline)
+	case !s.enough.IsZero() && c.Grace >= 0 && now.Sub(s.enough) >= c.Grace:
+		return left, fmt.Sprintf("grace of %v after %d hosts", c.Grace, c.Min)
+	case c.DropSlow > 0:
+		s.note(now, hosts, left, held)
+		if s.held < c.DropSlow {
+			break
+		}
+		slowest := slices.MinFunc(left, func(a, b int) int {
+			return cmp.Or(cmp.Compare(hosts[a].Held, hosts[b].Held), cmp.Compare(hosts[a].Bytes, hosts[b].Bytes))
+		})
+		is := hosts[slowest]
+		if len(left) > 1 && done+len(left) > c.Min && (is.Bytes-s.bytes[slowest])*slowPart < s.best {
+			some, why = []int{slowest}, fmt.Sprintf("too slow: %d MB behind for %g s", (read-is.Bytes)/1e6, c.DropSlow.Seconds())
+		}
+		s.start(now, hosts)
+	}
+	return some, why
+}
+
+// note updates the state of DropSlow. Without the source held, the rates of hosts are those of the source or its uplink. While it
+// is held all hosts have the rate of the slowest, so that one is compared with the median before.
+func (s *stragglers) note(now time.Time, hosts []HostResult, left []int, held bool) {
+	passed := min(now.Sub(s.looked), maxLook)
+	free := now.Sub(s.heldAt) >= s.cfg.DropSlow/slowPart
+	s.looked = now
+	if s.bytes == nil || free && (held || now.Sub(s.since) >= s.cfg.DropSlow) {
+		s.start(now, hosts)
+	} else if held {
+		s.held += passed
+	}
+	if held {
+		s.heldAt = now
+	}
+	var got []int64
+	for _, i := range left {
+		got = append(got, hosts[i].Bytes-s.bytes[i])
+	}
+	slices.Sort(got)
+	if now.Sub(s.since) <= s.cfg.DropSlow {
+		s.best = max(s.best, got[len(got)/2])
+	}
+}
+
+// start starts a period.
+func (s *stragglers) start(now time.Time, hosts []HostResult) {
+	s.since, s.held, s.bytes = now, 0, make([]int64, len(hosts))
+	for i := range hosts {
+		s.bytes[i] = hosts[i].Bytes
+	}
+}
