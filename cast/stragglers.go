@@ -50,7 +50,7 @@ func (s *stragglers) find(now time.Time, hosts []HostResult, held bool, read int
 	case c.Deadline > 0 && now.Sub(s.began) >= c.Deadline:
 		return left, fmt.Sprintf("deadline of %v", c.Deadline)
 	case !s.enough.IsZero() && c.Grace >= 0 && now.Sub(s.enough) >= c.Grace:
-		return left, fmt.Sprintf("grace of %v after %d hosts", c.Grace, c.Min)
+		return left, fmt.Sprintf("grace of %v", c.Grace)
 	case c.DropSlow > 0:
 		s.note(now, hosts, left, held)
 		if s.held < c.DropSlow {

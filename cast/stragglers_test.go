@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -107,9 +108,9 @@ func TestStragglers(t *testing.T) {
 		"neither":            {Config{Min: 2, Grace: -1}, 4, time.Hour, ""},
 		"deadline":           {Config{Deadline: 2 * time.Minute}, 3, 2 * time.Minute, "deadline of 2m0s"},
 		"deadline after Min": {Config{Deadline: 25 * time.Second, Min: 2, Grace: -1}, 2, 25 * time.Second, "deadline of 25s"},
-		"no grace":           {Config{Min: 2}, 2, 20 * time.Second, "grace of 0s after 2 hosts"},
-		"grace":              {Config{Min: 2, Grace: 5 * time.Second}, 2, 25 * time.Second, "grace of 5s after 2 hosts"},
-		"long grace":         {Config{Min: 2, Grace: time.Minute}, 3, 80 * time.Second, "grace of 1m0s after 2 hosts"},
+		"no grace":           {Config{Min: 2}, 2, 20 * time.Second, "grace of 0s"},
+		"grace":              {Config{Min: 2, Grace: 5 * time.Second}, 2, 25 * time.Second, "grace of 5s"},
+		"long grace":         {Config{Min: 2, Grace: time.Minute}, 3, 80 * time.Second, "grace of 1m0s"},
 		"deadline in grace":  {Config{Min: 2, Grace: time.Minute, Deadline: 40 * time.Second}, 3, 40 * time.Second, "deadline of 40s"},
 		"Min not reached":    {Config{Min: 4, Grace: 0}, 4, time.Hour, ""},
 	} {
@@ -138,4 +139,36 @@ func TestStragglers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestGivenUp checks that hosts that are given up in any phase keep nothing, and get the content from another cast.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "good", "slow", "hangs")
+	g.onLogin("hangs", "[ -f ../hung ] || { touch ../hung; exec sleep 3600; }")
+	cfg := g.config("-", "good", "slow", "hangs")
+	cfg.Stdin, cfg.Min = bytes.NewReader(randomBytes(3<<20)), 1
+	cfg.Exec = `if [ %h = good ]; then cat >out; else cat >part; echo >started; sleep 3600; fi`
+	r, err := g.cast(cfg)
+	must(t, err)
+	g.checkFile(randomBytes(3<<20), g.home("good", "out"))
+	for i := range r.Hosts[1:] {
+		checkFailed(t, &r.Hosts[1+i], "grace of 0s")
+	}
+
+	path, content := randomFile(t, "src", 20<<20)
+	cfg = g.config(path, "good", "slow")
+	cfg.Deadline = time.Second
+	r, err = (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	must(t, err)
+	g.checkClean()
+	for i := range r.Hosts {
+		checkFailed(t, &r.Hosts[i], "deadline of 1s")
+		if name := r.Hosts[i].Name; exists(g.home(name, "src")) {
+			t.Errorf("%s has a part", name)
+		}
+	}
+	cfg.Deadline = 0
+	g.mustCast(cfg)
+	g.checkFile(content, g.home("slow", "src"))
 }

@@ -42,7 +42,7 @@ type Sender struct {
 	tail   sync.WaitGroup
 
 	released atomic.Uint64 // all receivers have the records below
-	held     atomic.Bool   // see Held
+	blocked  atomic.Bool   // see Held
 }
 
 // NewSender returns a sender that was not started.
@@ -58,7 +58,7 @@ func (s *Sender) Release(n uint64) {
 }
 
 // Held reports whether nothing is read since memory and spool are full, until the next Release.
-func (s *Sender) Held() bool { return s.held.Load() }
+func (s *Sender) Held() bool { return s.blocked.Load() }
 
 // notify wakes Run.
 func (s *Sender) notify() {
@@ -200,7 +200,7 @@ func (s *sending) step() (wait time.Duration, err error) {
 			s.chunker.more()
 		}
 	}
-	s.held.Store(!room)
+	s.blocked.Store(!room)
 	return wait, nil
 }
 

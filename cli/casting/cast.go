@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -49,6 +50,13 @@ while it arrives; if the transfer fails, the command is killed. In DEST and CMD,
 the host, %c its cluster and %% a percent sign. CMD also has $MOB_HOST and $MOB_CLUSTER;
 its output is shown with the name of its host.
 
+By default a cast waits for all hosts. --deadline ends hosts that are not done that long
+after the start, and --grace those that are not done that long after as many hosts as
+--min are: with --grace 0s the cast ends as soon as these have the content. A stream is
+as fast as the slowest host when its spool is full: --drop-slow ends a host that holds
+the stream back for 10 s, or the given time, but keeps as many hosts as --min requires.
+These hosts fail: they keep no part, --bad has them, and --retry completes them.
+
 Exit status: 0 if all hosts have the content, or as many as --min requires; 1 if fewer
 have it; 2 usage error, before any host was contacted; 130 interrupted, with everything
 removed.`
@@ -58,7 +66,9 @@ const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   mob cast data/ --retry failed -o /data
   mob cast data/ --hosts 'lyon/rack1=l[01-20]' --hosts 'lyon/rack2=l[21-40]' -o /data
   tar c tree | mob cast - --hosts slurm --exec 'tar x -C /tmp'
-  mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json`
+  mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json
+  mob cast data/ --hosts 'n[1-64]' -o /data --deadline 10m --min 60 --grace 30s --bad failed
+  tar c tree | mob cast - --hosts 'n[1-64]' --exec 'tar x -C /tmp' --spool 1GB --drop-slow=20s`
 
 // defaultShell is the default of --rsh.
 const defaultShell = "ssh -T -oBatchMode=yes -oConnectTimeout=5"
@@ -109,6 +119,10 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.Keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
 	fl.StringVar(&f.spool, "spool", "10GB", "`SIZE` that a stream may take on the disk of a slow host, and here")
 	fl.StringVar(&f.min, "min", "100%", "hosts that must get the content, a `NUMBER` or percentage")
+	fl.DurationVar(&f.Deadline, "deadline", 0, "end hosts that are not done that long after the start, `D`")
+	fl.DurationVar(&f.Grace, "grace", 0, "end hosts that are not done that long after --min hosts are, `D`")
+	fl.DurationVar(&f.DropSlow, "drop-slow", 0, "end a host that alone holds a stream back for that long, `D`")
+	fl.Lookup("drop-slow").NoOptDefVal = "10s"
 	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
 	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
@@ -130,6 +144,15 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 		return 0, errors.New("--exec is empty: give a command")
 	case f.set.Changed("output") && f.Dest == "":
 		return 0, errors.New("-o is empty: give a path")
+	case f.set.Changed("drop-slow") && src != "-" && f.Exec == "":
+		return 0, errors.New("--drop-slow requires a stream: SRC - or --exec")
+	case f.set.Changed("grace") && !f.set.Changed("min"):
+		return 0, errors.New("--grace requires --min")
+	}
+	for name, d := range map[string]time.Duration{"deadline": f.Deadline, "grace": f.Grace, "drop-slow": f.DropSlow} {
+		if d < 0 || d == 0 && name != "grace" && f.set.Changed(name) {
+			return 0, fmt.Errorf("--%s %v: must be positive", name, d)
+		}
 	}
 	spool, err := humanize.ParseBytes(f.spool)
 	if err != nil || spool > math.MaxInt64 {
@@ -150,6 +173,12 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 	}
 	if least, err = parseMin(f.min, len(f.Hosts)); err != nil {
 		return 0, fmt.Errorf("--min %s: %w", f.min, err)
+	}
+	if f.set.Changed("min") {
+		f.Min = least
+	}
+	if !f.set.Changed("grace") {
+		f.Grace = -1
 	}
 	if _, err := f.Hosts[0].Expand(f.Dest + f.Exec); err != nil { // one of them is empty
 		return 0, err

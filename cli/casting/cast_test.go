@@ -296,6 +296,43 @@ func TestCastConfig(t *testing.T) {
 	}
 }
 
+func TestCastStragglers(t *testing.T) {
+	t.Parallel()
+	var got cast.Config
+	run := func(_ context.Context, cfg cast.Config) (*cast.Result, error) {
+		got = cfg
+		return &cast.Result{}, nil
+	}
+	src := castSource(t)
+	for _, test := range []struct {
+		args                      string
+		deadline, grace, dropSlow time.Duration
+		min                       int
+		errs                      string
+	}{
+		{src, 0, -1, 0, 0, ""},
+		{src + " --min 50%", 0, -1, 0, 2, ""},
+		{src + " --min 3 --grace 0s", 0, 0, 0, 3, ""},
+		{src + " --min 3 --grace 1m --deadline 1h", time.Hour, time.Minute, 0, 3, ""},
+		{"- -o x --drop-slow --min 3", 0, -1, 10 * time.Second, 3, ""},
+		{src + " --exec cat --drop-slow=5s", 0, -1, 5 * time.Second, 0, ""},
+		{src + " --drop-slow", 0, 0, 0, 0, "--drop-slow requires a stream: SRC - or --exec"},
+		{src + " --grace 5s", 0, 0, 0, 0, "--grace requires --min"},
+		{src + " --grace -5s --min 2", 0, 0, 0, 0, "--grace -5s: must be positive"},
+		{src + " --deadline 0s", 0, 0, 0, 0, "--deadline 0s: must be positive"},
+	} {
+		got = cast.Config{}
+		_, _, errs := castWith(t.Context(), run, append(strings.Fields(test.args), "--hosts", "n[1-4]")...)
+		if test.errs != "" {
+			if !strings.HasPrefix(errs, test.errs) || got.Source != "" {
+				t.Errorf("%s: %q", test.args, errs)
+			}
+		} else if got.Deadline != test.deadline || got.Grace != test.grace || got.DropSlow != test.dropSlow || got.Min != test.min {
+			t.Errorf("%s: %q, %+v", test.args, errs, got)
+		}
+	}
+}
+
 func TestCastFrame(t *testing.T) {
 	t.Parallel()
 	cfg := cast.Config{Source: "big.tar"}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,11 +54,13 @@ the status of the command.
 A get waits for its source. It ends if the files of the source were changed and
 no connected node has a piece.
 
-Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. If
-the terminal is closed (SIGHUP), the daemon continues.`
+Ctrl-C stops the transfer and keeps what was fetched: the same command resumes it. So
+does --deadline 10m after ten minutes, with exit status 1. If the terminal is closed
+(SIGHUP), the daemon continues.`
 
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
+  mob get "$LINK" --deadline 10m
   ssh source mob seed big.tar | mob get -
   mob get "$LINK" -o - | tar x
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
@@ -67,12 +70,13 @@ const getExample = `  mob get "$LINK" -o big.tar
 // getFlags are the flags of get. Some are fields of its request.
 type getFlags struct {
 	control.GetRequest
-	node  daemon.Flags
-	out   string
-	stay  bool
-	exec  string
-	quiet bool
-	set   *pflag.FlagSet
+	node     daemon.Flags
+	out      string
+	stay     bool
+	deadline time.Duration
+	exec     string
+	quiet    bool
+	set      *pflag.FlagSet
 }
 
 func newGet(a *command.App) *cobra.Command {
@@ -90,12 +94,13 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.BoolVar(&f.Reuse, "reuse", false, "keep existing files at PATH")
 	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
+	fl.DurationVar(&f.deadline, "deadline", 0, "stop after `D`, and keep what was fetched")
 	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
 func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
-	if err := errors.Join(checkPath(f.set, "output", pipeArg), checkExec(f.set, f.exec)); err != nil {
+	if err := errors.Join(checkPath(f.set, "output", pipeArg), checkExec(f.set, f.exec), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
 	}
 	pipe := f.out == pipeArg
@@ -134,7 +139,9 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	if pipe {
 		get = getPipe
 	}
-	st, err := get(ctx, a, s, f.GetRequest, f.quiet)
+	fetching, cancel := withDeadline(ctx, f.deadline)
+	defer cancel()
+	st, err := get(fetching, a, s, f.GetRequest, f.quiet)
 	if err != nil {
 		return explainExists(err, f.Path, link)
 	}
@@ -251,8 +258,11 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	if st.Length >= 0 {
 		kept = fmt.Sprintf("kept %s of %s", term.Bytes(st.Have), term.Bytes(st.Length))
 	}
-	if cause := context.Cause(ctx); errors.Is(cause, errSourceChanged) {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errSourceChanged):
 		return st, fmt.Errorf("stopped: %w; %s", cause, kept)
+	case errors.Is(cause, errDeadline):
+		return st, fmt.Errorf("stopped: %w; %s; run the same command to resume", cause, kept)
 	}
 	return st, command.Interruptedf("stopped: %s; run the same command to resume", kept)
 }

@@ -38,6 +38,8 @@ Files and directories that cannot be read end the command with their names, befo
 hashed; --skip-unreadable leaves them out, and names them.
 
 --wait N returns when N other nodes have told this one that they have the whole content.
+With --deadline it ends that long after the start with exit status 1, and the number of
+nodes that have it; a daemon continues to serve.
 
 --torrent offers the content to BitTorrent clients too: the same link is a magnet link
 for them, with the trackers of --bt-tracker, or by default with its trackers that
@@ -63,7 +65,7 @@ name of a host is --host of mobd, by default the name of the machine.`
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)
   tar c models | mob seed - --name models.tar
-  mob seed big.tar --tracker "$TRACKER" --wait 15
+  mob seed big.tar --tracker "$TRACKER" --wait 15 --deadline 30m
   mob seed big.tar --torrent-file big.tar.torrent --bt-tracker http://192.0.2.7:6969/announce
   mob seed big.tar --tracker "$TRACKER" --coded=16
   mob seed big.tar --tracker "$TRACKER" --strategy overlap2
@@ -85,8 +87,11 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := f.check(path); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if err := checkPath(f.set, "torrent-file"); err != nil {
+	if err := errors.Join(checkPath(f.set, "torrent-file"), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
+	}
+	if f.deadline > 0 && f.wait <= 0 {
+		return command.Usagef("--deadline requires --wait")
 	}
 	if (f.content.Plan == "") != (f.topology == "") {
 		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
@@ -124,7 +129,12 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if f.wait > 0 && len(f.Trackers)+len(s.Info.Trackers) == 0 {
 		return errors.New("--wait needs a tracker to find the nodes: give --tracker")
 	}
-	st, skipped, err := hashContent(ctx, a, s, f.SeedRequest, f.quiet)
+	limited, cancel := withDeadline(ctx, f.deadline)
+	defer cancel()
+	st, skipped, err := hashContent(limited, a, s, f.SeedRequest, f.quiet)
+	if cause := context.Cause(limited); err != nil && errors.Is(cause, errDeadline) {
+		return fmt.Errorf("%w: %s was not hashed", cause, path)
+	}
 	if err != nil {
 		return err
 	}
@@ -140,7 +150,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	switch {
 	case f.wait > 0:
-		return waitForNodes(ctx, a, s, st, f)
+		return waitForNodes(limited, a, s, st, f)
 	case s.Own != nil:
 		a.Note("serving %s until Ctrl-C", st.Name)
 		return serve(ctx, a, s, st)

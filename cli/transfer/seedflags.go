@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -21,6 +22,7 @@ type seedFlags struct {
 	node        daemon.Flags
 	content     command.ContentFlags
 	wait        int
+	deadline    time.Duration
 	quiet       bool
 	torrentFile outFile
 	topology    string
@@ -32,6 +34,7 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.node.Add(a, fl)
 	fl.StringVar(&f.Name, "name", "stdin", "name of the content of standard input")
 	fl.IntVar(&f.wait, "wait", 0, "wait until this many other nodes are complete")
+	fl.DurationVar(&f.deadline, "deadline", 0, "end --wait after `D`")
 	f.content.Add(fl)
 	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
 	fl.BoolVar(&f.SkipUnreadable, "skip-unreadable", false, "leave out files and directories that cannot be read")

@@ -35,6 +35,8 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 		fleet, noFleet := s.Fleet(ctx, link)
 		frame := waitFrame(st, f.wait, fleet, noFleet)
 		switch {
+		case errors.Is(context.Cause(ctx), errDeadline):
+			return fmt.Errorf("%w: %s", context.Cause(ctx), frame.Reason)
 		case ctx.Err() != nil:
 			return command.Interruptedf("interrupted before %s had the whole content", term.Plural(f.wait, "other node"))
 		case err != nil:
