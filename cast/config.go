@@ -31,7 +31,7 @@ type Config struct {
 	// FollowLinks follows symbolic links that lead out of Source.
 	FollowLinks bool
 
-	// Shell is the remote shell with its arguments. It is called as Shell... HOST COMMANDLINE.
+	// Shell is the program that runs command lines on hosts, such as ssh, with its arguments: see [github.com/mobgrid/mob/cast/launch.Shell].
 	Shell []string
 	// Window bounds the concurrent logins.
 	Window int

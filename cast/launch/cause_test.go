@@ -39,7 +39,9 @@ func TestCause(t *testing.T) {
 		"channel 0: open failed: connect failed: No route to host\nstdio forwarding failed\n" + hidden: "ssh: connect failed: No route to host",
 
 		// Messages of other programs.
-		"Error: no such container: n4": "ssh: error: no such container: %h",
+		"Error: no such container: n4":                                                       "ssh: error: no such container: %h",
+		"mob: gzip is missing\nsrun: error: n4: task 0: Exited with exit code 1":             "gzip is missing",
+		"srun: error: n4: task 0: Exited with exit code 1":                                   "the remote shell ended with status 5",
 		"panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/x.go:5 +0x1d\nexit status 2": "the program has crashed: panic: boom",
 	} {
 		var tl tail

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -28,7 +29,8 @@ type Command interface {
 	Signal(syscall.Signal)
 }
 
-// Shell is the [Runner] for a remote shell and its arguments. It is called as Shell... HOST COMMANDLINE.
+// Shell is the [Runner] for a program and its arguments, such as ssh. The program is called with the command line as its last
+// argument, and the host before it. If an argument contains %h, the host replaces it there instead.
 type Shell []string
 
 // drainTime bounds the wait for the end of the output of an exited shell, which another process may keep open.
@@ -36,7 +38,7 @@ const drainTime = 2 * time.Second
 
 // Run implements [Runner]. The command has its own session: a key at the terminal must not end it, and it cannot prompt there.
 func (s Shell) Run(host, line string, stdout, stderr io.Writer) (Command, error) {
-	args := slices.Concat(s, []string{host, line})
+	args := s.args(host, line)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, drainTime
@@ -48,6 +50,17 @@ func (s Shell) Run(host, line string, stdout, stderr io.Writer) (Command, error)
 		return nil, fmt.Errorf("run %s: %w", s[0], err)
 	}
 	return &local{in, cmd}, nil
+}
+
+func (s Shell) args(host, line string) []string {
+	args := slices.Clone(s)
+	for i, arg := range args {
+		args[i] = strings.ReplaceAll(arg, "%h", host)
+	}
+	if slices.Equal(args, s) {
+		args = append(args, host)
+	}
+	return append(args, line)
 }
 
 // Name implements [Runner].

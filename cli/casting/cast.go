@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +32,11 @@ The command logs in to each host with ssh, which must not ask for a password, an
 the program there: once into each cluster, and from host to host, verified by hash. At
 the end it removes the program, unless --keep is given. A host with the same build of mob
 at the same path, on $PATH or from --keep needs no copy.
+
+--launch selects another program than ssh: srun (in a Slurm job), kubectl (the hosts are
+pods), docker or lxc (containers). --rsh gives any program that runs a command line on a
+host. In CMD, %h is the host; without one the host is the last argument before the command
+line. The hosts need sh. Standard input must be forwarded, so pdsh cannot be used.
 
 HOSTSET has the syntax of ClusterShell: n[1-20,30],gw with padding (n[001-064]), steps
 (n[0-62/2]), several brackets, and from left to right the operators "," (union), "!"
@@ -68,10 +72,16 @@ const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   tar c tree | mob cast - --hosts slurm --exec 'tar x -C /tmp'
   mob cast disk.img --hosts @nodes --exec 'zcat > /dev/sdb' --min 95% --json
   mob cast data/ --hosts 'n[1-64]' -o /data --deadline 10m --min 60 --grace 30s --bad failed
-  tar c tree | mob cast - --hosts 'n[1-64]' --exec 'tar x -C /tmp' --spool 1GB --drop-slow=20s`
+  tar c tree | mob cast - --hosts 'n[1-64]' --exec 'tar x -C /tmp' --spool 1GB --drop-slow=20s
+  mob cast model.bin --hosts slurm --launch srun -o /scratch/
+  mob cast model.bin --hosts 'web-[0-9]' --rsh 'kubectl -n prod exec -i %h -- sh -c' -o /models/`
 
-// defaultShell is the default of --rsh.
-const defaultShell = "ssh -T -oBatchMode=yes -oConnectTimeout=5"
+// The defaults of flags.
+const (
+	defaultWindow = 32
+	defaultSpool  = "10GB"
+	defaultMin    = "100%"
+)
 
 // runner is [cast.Run], or a test's.
 type runner func(context.Context, cast.Config) (*cast.Result, error)
@@ -82,6 +92,7 @@ type flags struct {
 	hosts     []string
 	retry     string
 	shell     string
+	launcher  string
 	spool     string
 	min       string
 	good, bad string
@@ -114,11 +125,12 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Exec, "exec", "", "command that gets the content on each host, `CMD`")
 	fl.BoolVarP(&f.Force, "force", "f", false, "replace what is at DEST")
 	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of SRC")
-	fl.StringVar(&f.shell, "rsh", defaultShell, "remote shell: called as `CMD` HOST COMMANDLINE")
-	fl.IntVar(&f.Window, "window", 32, "`NUMBER` of concurrent logins")
+	fl.StringVar(&f.launcher, "launch", "ssh", "`NAME` of the program that starts the hosts: "+strings.Join(launcherNames(), ", "))
+	fl.StringVar(&f.shell, "rsh", "", "another such program: called as `CMD` HOST COMMANDLINE, or with the host for %h")
+	fl.IntVar(&f.Window, "window", defaultWindow, "`NUMBER` of concurrent logins")
 	fl.BoolVar(&f.Keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
-	fl.StringVar(&f.spool, "spool", "10GB", "`SIZE` that a stream may take on the disk of a slow host, and here")
-	fl.StringVar(&f.min, "min", "100%", "hosts that must get the content, a `NUMBER` or percentage")
+	fl.StringVar(&f.spool, "spool", defaultSpool, "`SIZE` that a stream may take on the disk of a slow host, and here")
+	fl.StringVar(&f.min, "min", defaultMin, "hosts that must get the content, a `NUMBER` or percentage")
 	fl.DurationVar(&f.Deadline, "deadline", 0, "end hosts that are not done that long after the start, `D`")
 	fl.DurationVar(&f.Grace, "grace", 0, "end hosts that are not done that long after --min hosts are, `D`")
 	fl.DurationVar(&f.DropSlow, "drop-slow", 0, "end a host that alone holds a stream back for that long, `D`")
@@ -142,6 +154,8 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 		return 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
 	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":
 		return 0, errors.New("--exec is empty: give a command")
+	case f.set.Changed("rsh") && f.set.Changed("launch"):
+		return 0, errors.New("--rsh and --launch are mutually exclusive")
 	case f.set.Changed("output") && f.Dest == "":
 		return 0, errors.New("-o is empty: give a path")
 	case f.set.Changed("drop-slow") && src != "-" && f.Exec == "":
@@ -159,8 +173,8 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 		return 0, fmt.Errorf("--spool %q: must be a size such as 10GB", f.spool)
 	}
 	f.Spool = int64(spool)
-	if f.Shell, err = splitCommand(f.shell); err != nil {
-		return 0, fmt.Errorf("--rsh: %w", err)
+	if f.Shell, err = f.parseShell(); err != nil {
+		return 0, err
 	}
 	if err := errors.Join(checkDir("--good", f.good), checkDir("--bad", f.bad)); err != nil {
 		return 0, err
@@ -251,7 +265,7 @@ func (f *flags) checkSource(a *command.App, src string) error {
 // runCast sends the content and prints the report.
 func runCast(ctx context.Context, a *command.App, run runner, f *flags, least int) error {
 	if _, err := exec.LookPath(f.Shell[0]); err != nil {
-		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --rsh", f.Shell[0])
+		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --launch or --rsh", f.Shell[0])
 	}
 	res, err := castAndShow(ctx, a, run, f.Config, f.quiet)
 	if res == nil {
@@ -303,21 +317,4 @@ func checkDir(flag, path string) error {
 		return fmt.Errorf("%s: the directory %s does not exist", flag, dir)
 	}
 	return nil
-}
-
-// splitCommand splits a command at its spaces. Single and double quotes keep spaces,
-// as with rsync's --rsh; there are no backslashes.
-func splitCommand(text string) (words []string, err error) {
-	quoted := regexp.MustCompile(`'([^']*)'|"([^"]*)"`)
-	rest := quoted.ReplaceAllString(text, "")
-	if i := strings.IndexAny(rest, `'"`); i >= 0 {
-		return nil, fmt.Errorf("%s: a %c is missing", text, rest[i])
-	}
-	for _, word := range regexp.MustCompile(`('[^']*'|"[^"]*"|[^ \t'"])+`).FindAllString(text, -1) {
-		words = append(words, quoted.ReplaceAllString(word, "$1$2"))
-	}
-	if len(words) == 0 || words[0] == "" {
-		return nil, errors.New("the command is empty")
-	}
-	return words, nil
 }

@@ -89,20 +89,6 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content,
 	return &Session{Client: client}, nil
 }
 
-// OwnSession connects to the daemon of the data directory if it is this user's own, and accepts allows it. Otherwise
-// it runs a node in a temporary directory: files that another user's daemon writes are not this user's.
-func OwnSession(ctx context.Context, a *command.App, n *Flags, accepts func(*control.Client) bool) (*Session, error) {
-	c, err := a.Dial(ctx)
-	if err == nil && c.Info.UID == os.Getuid() && accepts(c) {
-		return &Session{Client: c}, nil
-	}
-	if err == nil {
-		c.Close()
-	}
-	n.Cluster, n.ListenAddrs = defaultCluster(a.Env), []string{"/ip4/0.0.0.0/tcp/0"}
-	return runTemporary(ctx, a, n)
-}
-
 // runTemporary runs a daemon within the command, in a temporary directory. A certificate is for the key of the data
 // directory, which is copied.
 func runTemporary(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
