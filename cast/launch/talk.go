@@ -22,7 +22,8 @@ const (
 type talk struct {
 	*login
 	process *Process
-	timeout *time.Timer // of the next message; nil before the first is awaited
+	timeout *time.Timer   // of the next message; nil before the first is awaited
+	answers chan *message // closed at the end of the output
 
 	archive   *archive // nil unless the host needs it
 	depot     *depot
@@ -36,11 +37,17 @@ type talk struct {
 func (t *talk) run() error {
 	t.expect(t.times.login)
 	defer func() { t.timeout.Stop() }()
+	over := make(chan struct{})
+	defer close(over)
+	t.answers = make(chan *message)
+	go t.read(over)
 	for {
-		m, err := t.next()
-		if err != nil {
-			return err
+		m, ok := <-t.answers
+		if !ok {
+			return io.EOF
 		}
+		t.leave()
+		var err error
 		switch {
 		case m.Hello != nil:
 			t.serve(m.Hello)
@@ -67,16 +74,26 @@ func (t *talk) run() error {
 	}
 }
 
-func (t *talk) next() (*message, error) {
+// read reads messages until the hello or the end of the output. An exit is noticed after the output was read, so the output is also
+// read while the host waits for its turn.
+func (t *talk) read(over <-chan struct{}) {
+	defer close(t.answers)
 	for {
 		record, err := t.process.Next()
 		if err != nil {
-			return nil, err
+			return
 		}
 		m := new(message)
-		if json.Unmarshal(record, m) == nil {
-			t.leave()
-			return m, nil
+		if json.Unmarshal(record, m) != nil {
+			continue
+		}
+		select {
+		case t.answers <- m:
+		case <-over:
+			return
+		}
+		if m.Hello != nil {
+			return
 		}
 	}
 }
