@@ -2,19 +2,53 @@ package tracker
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"runtime"
+	"slices"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/proto"
 )
 
+// cpuTime returns the CPU time of the process.
+func cpuTime(t *testing.T) time.Duration {
+	t.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// announceTimes returns the CPU time of 4 announces to each of two trackers, since other processes take wall time.
+// Slices of both alternate, and a twentieth of the slices is faster.
+func announceTimes(t *testing.T, clients [2]*Client, announces [2]*proto.Announce) (first, second time.Duration) {
+	t.Helper()
+	var took [2][]time.Duration
+	for k := range 1000 {
+		i := (k + k/2) % 2 // 0, 1, 1, 0, since some work of a slice counts for the next one
+		before := cpuTime(t)
+		for range 4 {
+			if _, err := clients[i].Announce(t.Context(), announces[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		took[i] = append(took[i], cpuTime(t)-before)
+	}
+	for _, all := range took {
+		slices.Sort(all)
+	}
+	return took[0][len(took[0])/20], took[1][len(took[1])/20]
+}
+
 // TestFlood floods a tracker: 100 identities at one address announce themselves under ever new names of clusters, measure links
 // from each other, and request topologies. The tracker's memory is bounded, and announces of other nodes in the flooded
 // swarm take at most a tenth longer than without the flood.
 func TestFlood(t *testing.T) {
-	const flooders, names = 100, 100
+	const flooders, names = 100, 20
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -51,24 +85,19 @@ func TestFlood(t *testing.T) {
 		}
 	}
 	cost := heap() - before
-	best := [2]time.Duration{time.Hour, time.Hour}
-	for range 300 {
-		for i, c := range clients {
-			at := time.Now()
-			for range 2 {
-				if _, err := c.Announce(t.Context(), announces[i]); err != nil {
-					t.Fatal(err)
-				}
-			}
-			best[i] = min(best[i], time.Since(at))
-		}
-	}
-	t.Logf("the flood costs %d KiB; 2 announces take %v, and %v without it", cost>>10, best[1], best[0])
+	t.Logf("the flood costs %d KiB", cost>>10)
 	if cost > 100<<20 {
 		t.Errorf("the flood costs the tracker %d MiB", cost>>20)
 	}
-	if best[1] > best[0]*3/2 {
-		t.Errorf("2 announces take %v, and %v without the flood", best[1], best[0])
+	// Noise may exceed a tenth in one of the attempts, a slower tracker exceeds it in all.
+	ratio := math.Inf(1)
+	for attempt := 0; attempt < 5 && ratio > 1.1; attempt++ {
+		without, with := announceTimes(t, clients, announces)
+		ratio = min(ratio, with.Seconds()/without.Seconds())
+		t.Logf("4 announces take %v, and %v without the flood", with, without)
+	}
+	if ratio > 1.1 {
+		t.Errorf("an announce takes %.2f times as long as without the flood", ratio)
 	}
 	for i := range flooders {
 		s.announce(origin{id: proto.PeerID(fmt.Sprint("flooder", i)), host: host}, &proto.Announce{Swarm: []byte("s"), Leaving: true})

@@ -28,8 +28,11 @@ const (
 )
 
 type sampler struct {
-	rng     *rand.Rand
-	samples []sample // kept from reply to reply: a new one would cost as much as the reply itself
+	rng *rand.Rand
+	// Kept from reply to reply: new ones would cost as much as the reply itself.
+	samples []sample
+	order   []*sample
+	hosts   hostSites
 }
 
 // replyMembers returns the members for the announcer m: its own cluster, then other racks of its site,
@@ -51,16 +54,22 @@ func (r *sampler) replyMembers(m *member) []proto.Member {
 			samples = append(samples, s)
 		}
 		r.samples = samples
-		r.rng.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
+		order := r.order[:0]
+		for i := range samples {
+			order = append(order, &samples[i])
+		}
+		r.order = order
+		r.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		most := proto.MaxMembers
 		var hosts *hostSites
 		if g.parent.parent == nil {
-			hosts = &hostSites{own: m.host, sites: map[netip.Addr]int{}}
+			hosts = &r.hosts
+			hosts.reset(m.host)
 		}
 		if g.parent.parent != nil && len(g.parent.members) < len(m.swarm.members) {
 			most -= (most - len(out)) / 2
 		}
-		out = appendRoundRobin(out, samples, most, hosts)
+		out = appendRoundRobin(out, order, most, hosts)
 	}
 	return out
 }
@@ -103,7 +112,15 @@ func appendLocal(out []proto.Member, m *member, rng *rand.Rand) []proto.Member {
 // hostSites counts, for each address, the sites with members at that address in a reply.
 type hostSites struct {
 	own   netip.Addr // the announcer's address, which is not counted
+	full  netip.Addr // rejected last, so that a flood from one address is rejected without a look into the map
 	sites map[netip.Addr]int
+}
+
+func (h *hostSites) reset(own netip.Addr) {
+	h.own, h.full = own, netip.Addr{}
+	if clear(h.sites); h.sites == nil {
+		h.sites = make(map[netip.Addr]int)
+	}
 }
 
 // admit reports whether a member of a sample at host may be in the reply.
@@ -111,7 +128,8 @@ func (h *hostSites) admit(s *sample, host netip.Addr) bool {
 	if h == nil || host == h.own || host == s.host || host.IsLoopback() {
 		return true
 	}
-	if h.sites[host] == maxHostSites {
+	if host == h.full || h.sites[host] == maxHostSites {
+		h.full = host
 		return false
 	}
 	h.sites[host]++
@@ -121,7 +139,7 @@ func (h *hostSites) admit(s *sample, host netip.Addr) bool {
 
 // appendRoundRobin appends one member of each sample per round until there are most, so that every
 // cluster has the same share where not all members fit. It omits members that hosts, if not nil, does not admit.
-func appendRoundRobin(out []proto.Member, samples []sample, most int, hosts *hostSites) []proto.Member {
+func appendRoundRobin(out []proto.Member, samples []*sample, most int, hosts *hostSites) []proto.Member {
 	for round := 0; len(samples) > 0; round++ {
 		left := samples[:0]
 		for _, s := range samples {
@@ -131,7 +149,7 @@ func appendRoundRobin(out []proto.Member, samples []sample, most int, hosts *hos
 			if len(out) == most {
 				return out
 			}
-			if m := s.at(round); hosts.admit(&s, m.host) {
+			if m := s.at(round); hosts.admit(s, m.host) {
 				out = append(out, m.info())
 			}
 			left = append(left, s)
@@ -165,7 +183,7 @@ func newSample(members []*member, rank, size int, rng *rand.Rand) sample {
 }
 
 // at is the k-th member of the sample, 0 <= k < n.
-func (s sample) at(k int) *member {
+func (s *sample) at(k int) *member {
 	if k < s.matches.n {
 		return s.members[s.first+s.matches.at(k)]
 	}
