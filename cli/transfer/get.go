@@ -258,11 +258,17 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	if st.Length >= 0 {
 		kept = fmt.Sprintf("kept %s of %s", term.Bytes(st.Have), term.Bytes(st.Length))
 	}
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errSourceChanged):
-		return st, fmt.Errorf("stopped: %w; %s", cause, kept)
-	case errors.Is(cause, errDeadline):
-		return st, fmt.Errorf("stopped: %w; %s; run the same command to resume", cause, kept)
+	if !errors.Is(context.Cause(ctx), errSourceChanged) {
+		kept += "; run the same command to resume"
 	}
-	return st, command.Interruptedf("stopped: %s; run the same command to resume", kept)
+	return st, stopped(ctx, kept)
+}
+
+// stopped returns the error of a fetch whose context has ended. kept is what became of its bytes.
+func stopped(ctx context.Context, kept string) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errSourceChanged) || errors.Is(cause, errDeadline) {
+		return fmt.Errorf("stopped: %w; %s", cause, kept)
+	}
+	return command.Interruptedf("stopped: %s", kept)
 }

@@ -44,27 +44,39 @@ func readFrame(name string, done int64, took time.Duration) term.State {
 }
 
 // getPipe fetches the content of a link to standard output, and shows the progress.
-func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (st peer.Status, err error) {
+func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
 	signal.Ignore(syscall.SIGPIPE) // the write fails
 	p := a.Screen(quiet)
 	defer p.Clear()
-	done := make(chan struct{})
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	var st peer.Status
+	done := make(chan error, 1)
 	go func() { // it may hang in a write
-		defer close(done)
+		var err error
 		st, err = s.GetTo(ctx, req, a.Out)
+		done <- err
 	}()
 	tick := time.NewTicker(pipeEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-done:
+		case err := <-done:
+			if err != nil && ctx.Err() != nil {
+				err = stopped(ctx, "nothing was kept")
+			}
 			st.Root = pipeArg
 			return st, err
 		case <-ctx.Done():
-			return peer.Status{}, command.Interruptedf("stopped: nothing was kept")
+			return peer.Status{}, stopped(ctx, "nothing was kept")
 		case <-tick.C:
-			if now, err := s.Transfer(ctx, req.Link); err == nil {
-				p.Show(getFrame(now))
+			now, err := s.Transfer(ctx, req.Link)
+			if err != nil {
+				continue // it has not begun
+			}
+			p.Show(getFrame(now))
+			if p.Stalled && now.SourceChanged {
+				giveUp(errSourceChanged)
 			}
 		}
 	}
