@@ -124,7 +124,7 @@ func (m *model) makeSource() {
 	m.content = map[string]thing{
 		"a": {0o644, random(40 << 10)}, "b": {0o600, "abc"}, "d/c": {0o755, random(20 << 10)}, "d/empty": {0o644, ""},
 		"d/f": {0o644, random(50 << 10)}, "z": {0o640, random(16 << 10)}, "link": {fs.ModeSymlink | 0o777, "a"},
-		"d": {fs.ModeDir, ""}, "none": {fs.ModeDir, ""},
+		"d": {fs.ModeDir | 0o755, ""}, "none": {fs.ModeDir | 0o755, ""},
 	}
 	if m.rng.IntN(4) == 0 {
 		m.content = map[string]thing{"": {0o644, random(70 << 10)}}

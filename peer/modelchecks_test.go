@@ -35,7 +35,7 @@ func see(path string) (th thing) {
 	case fs.ModeSymlink:
 		th.text, _ = os.Readlink(path)
 	case fs.ModeDir:
-		th.mode = fs.ModeDir // the node may make it writable
+		th.mode &= fs.ModeDir | fs.ModePerm
 	}
 	return th
 }

@@ -91,6 +91,7 @@ func (m *model) change(path string, how int) (what string) {
 	case 9:
 		check(m, m.trash(path))
 		put(m, filepath.Join(path, "c"), "mine")
+		check(m, os.Chmod(path, []fs.FileMode{0o700, 0o711}[m.rng.IntN(2)]))
 		what = "makes a directory of "
 	case 10, 0, 2:
 		temp, text := path+".temp", fmt.Sprint("mine ", m.number)

@@ -50,9 +50,9 @@
 //
 // # The user's files
 //
-// A store writes to files and replaces links that it created, or that [Adopt] or [Disk.TakeOver] found: the journal has
-// their inode numbers, and the times when they were created. It creates a file only where there is none. [Remove] deletes only what the store created and no
-// other program has changed.
+// A store writes to files, replaces links and sets the modes of entries that it created, or that [Adopt] or [Disk.TakeOver] found:
+// the journal has their inode numbers, and the times when they were created. It creates a file only where there is none. [Remove]
+// deletes only what the store created and no other program has changed.
 //
 // # Other names
 //

@@ -189,7 +189,7 @@ func (d flusher) syncEntries() error {
 		case e.Kind == proto.File && e.Size > 0:
 			err = d.syncFile(t.layout.file(i))
 		case e.Kind == proto.File:
-			err = t.syncEmpty(t.name(i))
+			err = d.syncEmpty(i)
 		}
 		if err != nil {
 			return err
@@ -253,13 +253,30 @@ func (t *tree) syncNames() error {
 	return t.syncParent()
 }
 
-// syncEmpty flushes a file without bytes.
-func (t *tree) syncEmpty(name string) error {
+// syncEmpty flushes an empty file of the store. It keeps the stamp of a file that cannot be opened without a change of its mode.
+func (d flusher) syncEmpty(entry int) error {
+	t, name := d.tree, d.tree.name(entry)
+	was, err := t.lstat(name)
+	if err != nil {
+		return t.syncOpen(name, nil, err)
+	}
+	own := publisher(d).entry(entry)
+	if !t.owns(name, own, was) {
+		return nil
+	}
 	f, err := permit(t, name, func() (vfs.File, error) {
 		f, _, err := t.openRegular(name, os.O_RDONLY)
 		return f, err
 	})
-	return t.syncOpen(name, f, err)
+	if err := t.syncOpen(name, f, err); err != nil {
+		return err
+	}
+	is, err := t.lstat(name)
+	changed := err != nil || is.Mode() != was.Mode() || !is.ModTime().Equal(was.ModTime())
+	if changed || own.Stamp != stampOf(was) || own.Stamp == stampOf(is) {
+		return nil //nolint:nilerr // without its stamp it counts as changed
+	}
+	return publisher(d).stampEmpty(entry, is)
 }
 
 // syncDir flushes the names in a directory.

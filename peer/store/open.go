@@ -134,7 +134,8 @@ func (d opening) recordRoot(made bool) error {
 	if err != nil {
 		return d.tree.withPath(".", err)
 	}
-	return d.journal.SetFile(len(d.m.Entries), journal.File{Made: made, Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}})
+	root := journal.File{Made: made, Foreign: !made && !d.takeOver, Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}
+	return d.journal.SetFile(len(d.m.Entries), root)
 }
 
 // checkThere returns [ErrGone] if none of the content's files exists.
@@ -166,7 +167,7 @@ func (d opening) start(boot journal.BootID) error {
 	case d.fresh:
 		err = d.foundEntries()
 	default:
-		err = d.claimEmpty()
+		err = d.claimEntries()
 	}
 	if err != nil {
 		return errors.Join(err, d.Close())
@@ -303,7 +304,7 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	switch {
 	case f.Foreign || f.Inode == s.Inode:
 		return f
-	case f.Inode == 0 && d.unrecorded(e, info): // it was created, and nothing more
+	case f.Inode == 0 && d.unrecorded(e, t.fileName(file), info): // it was created, and nothing more
 		f.Made = true
 	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file):
 		// The file system has new inode numbers. The time alone may also be the time of a file that was made in the same tick.
@@ -316,28 +317,44 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	return f
 }
 
-// unrecorded reports whether a file that the journal does not have is one that a crash kept from being recorded: an empty
-// file with a mode that the store gives it.
-func (d opening) unrecorded(e *proto.Entry, info fs.FileInfo) bool {
-	mode := info.Mode().Perm()
-	return info.Mode().IsRegular() && info.Size() == 0 &&
-		(mode == transferFileMode || !d.sameBoot && mode == d.tree.mode(e, info).Perm())
+// unrecorded reports whether what the journal does not have is what a crash kept from being recorded: an empty file, or a
+// directory, with a mode that the store gives it.
+func (d opening) unrecorded(e *proto.Entry, name string, info fs.FileInfo) bool {
+	mode, final := info.Mode().Perm(), d.tree.mode(e, info).Perm()
+	switch {
+	case info.IsDir() && d.sameBoot:
+		return mode == transferDirMode && d.tree.isEmpty(name)
+	case info.IsDir():
+		return mode|transferDirMode == final|transferDirMode || mode == transferDirMode
+	}
+	return info.Mode().IsRegular() && info.Size() == 0 && (mode == transferFileMode || !d.sameBoot && mode == final)
 }
 
-// claimEmpty records the empty files that a crash kept from being recorded.
-func (d opening) claimEmpty() error {
+// isEmpty reports whether a directory has no entries.
+func (t *tree) isEmpty(name string) bool {
+	f, err := t.openDir(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	return err == nil && len(names) == 0
+}
+
+// claimEntries records the empty files and directories that a crash kept from being recorded.
+func (d opening) claimEntries() error {
 	t := d.tree
 	look := looker{t: t}
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
-		if e.Kind != proto.File || e.Size > 0 || d.journal.File(i).Inode != 0 {
+		if e.Kind != proto.Dir && (e.Kind != proto.File || e.Size > 0) || d.journal.File(i).Inode != 0 {
 			continue
 		}
 		info, err := look.lstat(i)
 		if err != nil && !notThere(err) {
 			return cannotRead(t.fullPath(t.name(i)), err)
 		}
-		if err != nil || !d.unrecorded(e, info) {
+		if err != nil || info.IsDir() != (e.Kind == proto.Dir) || !d.unrecorded(e, t.name(i), info) {
 			continue
 		}
 		if err := d.journal.SetFile(i, journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}); err != nil {
@@ -360,7 +377,7 @@ func (d opening) loadPieces() {
 	d.unload(slices.DeleteFunc(d.files.all(func(f *fileRecord) bool { return f.state == fileGone }), d.tree.layout.pad))
 }
 
-// TakeOver has the store write to the files and links that are at the names of the content, where they differ from it.
+// TakeOver has the store write to the files, links and directories that are at the names of the content, where they differ from it.
 // They stay the user's: Remove leaves them. It must be called before the store is used.
 func (d *Disk) TakeOver() error { return opening{Disk: d}.takeOverAll() }
 
@@ -382,7 +399,7 @@ func (d opening) takeOverAll() error {
 	t := d.tree
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
-		if e.Kind != proto.File && e.Kind != proto.Symlink || d.fresh && e.Size > 0 {
+		if e.Kind == proto.Pad || e.Kind == proto.Dir && !d.hasDirs() || d.fresh && e.Size > 0 {
 			continue
 		}
 		info, err := t.lstat(t.name(i))
@@ -393,7 +410,7 @@ func (d opening) takeOverAll() error {
 			return cannotRead(t.fullPath(t.name(i)), err)
 		}
 		f := d.journal.File(i)
-		if t.owns(t.name(i), f, info) || e.Size > 0 && !info.Mode().IsRegular() {
+		if t.owns(t.name(i), f, info) || e.Size > 0 && !info.Mode().IsRegular() || e.Kind == proto.Dir && !info.IsDir() {
 			continue
 		}
 		is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Born: t.root.Born(t.name(i))}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
+	"github.com/mobgrid/mob/proto"
 )
 
 // wantExists checks that an error names a file of the user, which has its bytes.
@@ -108,6 +110,24 @@ func TestRemoveTouched(t *testing.T) {
 	p.recheck(d)
 	p.ok(d.Close())
 	p.remove("b: changed since it was fetched")
+}
+
+// TestRemoveEmptyTouched sets the mode of an empty file again between Publish and Finish, and removes the content. The file stays.
+func TestRemoveEmptyTouched(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	before, err := os.Stat(p.path("e"))
+	p.ok(err)
+	for after := before; vfs.StatOf(after).Changed == vfs.StatOf(before).Changed; {
+		p.ok(os.Chmod(p.path("e"), before.Mode()))
+		after, err = os.Stat(p.path("e"))
+		p.ok(err)
+	}
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	p.remove("e: changed since it was fetched")
 }
 
 // TestAgainLeavesFoundFile starts over at a destination where the user has put a file with a mode that the store gives
@@ -221,8 +241,8 @@ func TestEmptyFileWritten(t *testing.T) {
 	}
 }
 
-// TestForeignDirectories creates empty directories at names of the content during the transfer. They stay when the content
-// is removed, and directories that the transfer created do not.
+// TestForeignDirectories creates empty directories at names of the content during the transfer. They keep their modes, and stay
+// when the content is removed. Directories that the transfer created do not.
 func TestForeignDirectories(t *testing.T) {
 	for _, adopt := range []bool{false, true} {
 		p := removable(t)
@@ -233,11 +253,21 @@ func TestForeignDirectories(t *testing.T) {
 		} else {
 			d = p.create()
 		}
-		p.ok(os.MkdirAll(p.path("a"), 0o755))
-		p.ok(os.Mkdir(p.path("c"), 0o755))
+		p.ok(os.Mkdir(p.path("a"), 0o700))
+		p.ok(os.Mkdir(p.path("c"), 0o500))
+		if adopt {
+			p.ok(d.Close())
+			p.ok(os.WriteFile(p.path("a/mine"), nil, 0o600))
+			d = p.open()
+			p.ok(os.Remove(p.path("a/mine")))
+		}
 		p.putAll(d)
+		p.ok(d.Publish())
+		p.wantMode("a", 0o700)
+		p.wantMode("c", 0o500)
 		p.ok(d.Finish())
 		p.ok(d.Close())
+		p.wantMode("a", 0o700)
 		const found = ": not created by this transfer"
 		left := []string{"a" + found, "c" + found}
 		p.remove(left...)
@@ -251,5 +281,33 @@ func TestForeignDirectories(t *testing.T) {
 			p.remove()
 			p.gone(p.root)
 		}
+	}
+}
+
+func (p *place) wantMode(name string, want fs.FileMode) {
+	p.t.Helper()
+	info, err := os.Stat(p.path(name))
+	p.ok(err)
+	if got := info.Mode().Perm(); got != want {
+		p.t.Errorf("%s has mode %v, want %v", name, got, want)
+	}
+}
+
+// TestFoundDirectories starts over, or takes over, at a destination of the user with directories. Only a transfer that takes them
+// over gives them the modes of the content.
+func TestFoundDirectories(t *testing.T) {
+	for reuse, want := range map[bool]fs.FileMode{false: 0o700, true: 0o755} {
+		p := removable(t)
+		p.Manifest.Root = &proto.Entry{Kind: proto.Dir, Mode: 0o755, MTime: proto.NoMTime}
+		start := map[bool]func(string, string, *proto.Manifest, *store.Files) (*store.Disk, error){false: store.Again, true: store.Adopt}[reuse]
+		p.ok(os.Mkdir(p.root, 0o700))
+		p.ok(os.Mkdir(p.path("a"), 0o700))
+		d := p.got(start(p.dir, p.root, p.Manifest, p.files))
+		p.putAll(d)
+		p.ok(d.Finish())
+		p.wantMode(".", want)
+		p.wantMode("a", want)
+		p.wantMode("a/in", 0o555)
+		p.ok(d.Close())
 	}
 }

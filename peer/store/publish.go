@@ -77,7 +77,7 @@ func (d publisher) recordFinal() error {
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
-			if err := d.finishEmpty(i, e); err != nil {
+			if err := d.finishEmpty(i); err != nil {
 				return err
 			}
 		}
@@ -223,7 +223,7 @@ func (d publisher) publish() error {
 			return err
 		}
 	}
-	return d.tree.finishDirs()
+	return d.finishDirs()
 }
 
 // publishFile gives a file of the layout its size, mode and time. It leaves a file that was published before.
@@ -314,8 +314,13 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	own := d.entry(entry)
 	info, err := t.lstat(name)
 	switch exists := err == nil && info.Mode().IsRegular(); {
-	case exists && own.Final, exists && info.Size() == 0 && (t.hasMetadata(info, e) || !t.owns(name, own, info)):
+	case exists && own.Final, exists && info.Size() == 0 && !t.owns(name, own, info):
 		return nil
+	case exists && info.Size() == 0 && t.hasMetadata(info, e):
+		if own.Changed != 0 {
+			return nil
+		}
+		return d.stampEmpty(entry, info)
 	case own.Made && (!exists || info.Size() > 0):
 		own.Inode = 0
 	}
@@ -334,7 +339,13 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	if err != nil {
 		return err
 	}
-	return t.setMetadata(f, f.info, name, e)
+	if err := t.setMetadata(f, f.info, name, e); err != nil {
+		return err
+	}
+	if info, err = f.Stat(); err != nil {
+		return t.withPath(name, err)
+	}
+	return d.stampEmpty(entry, info)
 }
 
 // entry returns the record of an entry that is not a file with bytes.
@@ -344,20 +355,24 @@ func (d publisher) entry(entry int) journal.File {
 	return d.journal.File(entry)
 }
 
-// finishEmpty records that an empty file is published, and its state unless another program changed or replaced it.
-func (d publisher) finishEmpty(entry int, e *proto.Entry) error {
-	info, err := d.tree.lstat(d.tree.name(entry))
+// stampEmpty records the state in which Publish left an empty file.
+func (d publisher) stampEmpty(entry int, info fs.FileInfo) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	was := d.journal.File(entry)
-	is := was
-	is.Final = true
-	if err == nil && info.Size() == 0 && is.Owns(vfs.StatOf(info).Inode) && d.tree.hasMetadata(info, e) {
-		is.Stamp = stampOf(info)
-	}
-	if is == was || is.Inode == 0 { // no record: it is the user's
+	is := d.journal.File(entry)
+	is.Stamp = stampOf(info)
+	return d.journal.SetFile(entry, is)
+}
+
+// finishEmpty records that an empty file is published, unless it is the user's.
+func (d publisher) finishEmpty(entry int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	is := d.journal.File(entry)
+	if is.Final || is.Inode == 0 {
 		return nil
 	}
+	is.Final = true
 	return d.journal.SetFile(entry, is)
 }
 
@@ -386,10 +401,10 @@ func (d publisher) createLink(entry int) error {
 	return writer(d).madeEntry(entry, info)
 }
 
-// createDirs creates all directories, or makes those that exist writable until finishDirs.
+// createDirs creates all directories, or makes existing directories of the store writable until finishDirs.
 func (d publisher) createDirs() error {
 	t := d.tree
-	if t.m.Root != nil {
+	if info, err := t.lstat("."); err == nil && t.m.Root != nil && d.ownsDir(len(t.m.Entries), ".", info) {
 		t.widen(".")
 	}
 	for i := range t.m.Entries {
@@ -404,41 +419,51 @@ func (d publisher) createDirs() error {
 		if !errors.Is(err, fs.ErrExist) {
 			return t.withPath(name, err)
 		}
-		if info, err := t.root.Lstat(name); err != nil || !info.IsDir() {
+		info, err := t.root.Lstat(name)
+		if err != nil || !info.IsDir() {
 			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a directory"}
 		}
-		t.widen(name)
+		if d.ownsDir(i, name, info) {
+			t.widen(name)
+		}
 	}
 	return nil
 }
 
-// finishDirs gives all directories their time and mode, the inner ones first, since
+// finishDirs gives the directories of the store their time and mode, the inner ones first, since
 // changes in a directory change its time and may need it to be writable.
-func (t *tree) finishDirs() error {
-	for i := len(t.m.Entries) - 1; i >= 0; i-- {
-		if e := &t.m.Entries[i]; e.Kind == proto.Dir {
-			if err := t.finishDir(t.name(i), e); err != nil {
+func (d publisher) finishDirs() error {
+	for i := len(d.m.Entries) - 1; i >= 0; i-- {
+		if e := &d.m.Entries[i]; e.Kind == proto.Dir {
+			if err := d.finishDir(i, d.tree.name(i), e); err != nil {
 				return err
 			}
 		}
 	}
-	if t.m.Root == nil {
+	if d.m.Root == nil {
 		return nil
 	}
-	return t.finishDir(".", t.m.Root)
+	return d.finishDir(len(d.m.Entries), ".", d.m.Root)
 }
 
-func (t *tree) finishDir(name string, e *proto.Entry) error {
+func (d publisher) finishDir(entry int, name string, e *proto.Entry) error {
+	t := d.tree
 	f, err := t.openDir(name)
 	if err != nil {
 		return t.withPath(name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || t.hasMetadata(info, e) {
+	if err != nil || t.hasMetadata(info, e) || !d.ownsDir(entry, name, info) {
 		return err
 	}
 	return t.setMetadata(f, info, name, e)
+}
+
+// ownsDir reports whether the store created a directory or took it over. The root goes by the number of entries.
+func (d publisher) ownsDir(entry int, name string, info fs.FileInfo) bool {
+	f := d.entry(entry)
+	return !d.hasDirs() && f.Inode == 0 || d.tree.owns(name, f, info)
 }
 
 // openDir opens a directory. It fails if something else has its name.

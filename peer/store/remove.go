@@ -235,15 +235,15 @@ func (r *remover) fileReason(file int, info fs.FileInfo) string {
 	return ""
 }
 
-// made reports whether the transfer created a directory. In a journal without a
-// record of the root, of an earlier version, a directory without a record was created by the transfer.
+// made reports whether the transfer created a directory. The root goes by the number of entries.
 func (r *remover) made(entry int, name string, info fs.FileInfo) bool {
 	f := r.journal.File(entry)
-	if f.Inode == 0 {
-		return r.journal.File(len(r.m.Entries)).Inode == 0
-	}
-	return f.Made && r.tree.owns(name, f, info)
+	return !r.hasDirs() && f.Inode == 0 || f.Made && r.tree.owns(name, f, info)
 }
+
+// hasDirs reports whether the journal has the directories that the transfer created. A journal of an earlier version, without
+// a record of the root, does not: the transfer created those without a record.
+func (d *Disk) hasDirs() bool { return publisher{d}.entry(len(d.m.Entries)).Inode != 0 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.
 func (r *remover) inRealDir(name string) bool {
