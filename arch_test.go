@@ -42,7 +42,7 @@ var table = map[string]rule{
 
 	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
-	"mob":             {ours: []string{"mob/assign", "mob/avail", "mob/bitset", "mob/conduct", "mob/flow", "mob/roster", "mob/timer", "proto"}, tests: []string{"mob/coded", "mob/pickertest", "mob/plan"}, outside: []string{}, pure: true},
+	"mob":             {ours: []string{"mob/assign", "mob/avail", "mob/bitset", "mob/conduct", "mob/flow", "mob/roster", "mob/session", "mob/timer", "proto"}, tests: []string{"mob/coded", "mob/pickertest", "mob/plan"}, outside: []string{}, pure: true},
 	"mob/assign":      {ours: []string{"mob/conduct", "mob/plan", "mob/ranks", "proto"}, outside: []string{}, pure: true},
 	"mob/avail":       {ours: []string{"mob/bitset", "mob/roster", "mob/timer", "proto"}, tests: []string{"mob/assign"}, outside: []string{}, pure: true},
 	"mob/bitset":      {ours: []string{"proto"}, outside: []string{}, pure: true},
@@ -54,6 +54,7 @@ var table = map[string]rule{
 	"mob/timer":       {outside: []string{}, pure: true},
 	"mob/ranks":       {outside: []string{}, pure: true},
 	"mob/roster":      {ours: []string{"mob/assign", "mob/conduct", "mob/timer", "proto"}, outside: []string{}, pure: true},
+	"mob/session":     {ours: []string{"mob/assign", "mob/avail", "mob/bitset", "mob/conduct", "mob/flow", "mob/roster", "mob/timer", "proto"}, outside: []string{}, pure: true},
 	"mob/quota":       {outside: []string{}}, // its lock is not pure
 	"mob/permutation": {ours: []string{"mob", "mob/bitset", "proto"}, outside: []string{}, pure: true},
 	"mob/sim":         {ours: []string{"mob", "mob/assign", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/rlnc", "proto"}, outside: []string{}, pure: true},

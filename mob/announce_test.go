@@ -18,7 +18,7 @@ func TestBusyMembersGetBatches(t *testing.T) {
 		s := newWitness("b", "B")
 		s.joins("B", "c")
 		s.hears(Received{"c", &proto.Want{Pieces: []proto.Range{{Count: 64}}}})
-		s.site().AnswerTime = answer
+		s.Site().AnswerTime = answer
 		take[Send](s)
 		for i := range pieces {
 			s.now = s.now.Add(time.Millisecond)
@@ -65,8 +65,8 @@ func TestClaimsTakeAlongHaves(t *testing.T) {
 	for i := range 32 {
 		if i%(32/claims) == 0 {
 			s.out = nil
-			s.announceTo(s.joined["c01"], 32+i, avail.Claim, true)
-			s.flushPeer(s.joined["c01"])
+			s.announceTo(s.Joined["c01"], 32+i, avail.Claim, true)
+			s.flushPeer(s.Joined["c01"])
 			s.did = append(s.did, s.out...)
 		}
 		step(Stored{Piece: i})

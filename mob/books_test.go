@@ -3,6 +3,7 @@ package mob
 import (
 	"fmt"
 
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -15,16 +16,16 @@ func NewGrowing(length int64, size int) Picker { return newGrowing(length, size)
 // CheckBooks compares the counts of a State with the facts. Every number must be stored, wanted or in
 // progress, or not exist yet.
 func CheckBooks(s *State) error {
-	for i := range s.layout.Count {
+	for i := range s.Layout.Count {
 		n := 0
-		for _, in := range []bool{s.stored.Have.Has(i), s.wanted.Has(i), s.fetches[i] != nil} {
+		for _, in := range []bool{s.Stored.Have.Has(i), s.Wanted.Has(i), s.Fetches[i] != nil} {
 			if in {
 				n++
 			}
 		}
 		if n > 1 || n == 0 && !s.cfg.Growing {
 			return fmt.Errorf("piece %d: stored %v, wanted %v, in progress %v",
-				i, s.stored.Have.Has(i), s.wanted.Has(i), s.fetches[i] != nil)
+				i, s.Stored.Have.Has(i), s.Wanted.Has(i), s.Fetches[i] != nil)
 		}
 		if err := checkCensus(s, i); err != nil {
 			return err
@@ -34,17 +35,17 @@ func CheckBooks(s *State) error {
 }
 
 func checkCensus(s *State, i int) error {
-	for _, l := range s.levels {
+	for _, l := range s.Levels {
 		holders, claims := 0, 0
 		siblings := map[string]bool{}
-		for _, p := range s.peers {
+		for _, p := range s.Peers {
 			has, claim := p.Have.Has(i), p.Claim.Has(i)
-			switch inside := p.shared > l.Index; {
+			switch inside := p.Shared > l.Index; {
 			case inside && p.Holds() && has:
 				holders++
 			case inside && p.Claims() && claim:
 				claims++
-			case p.shared == l.Index && (has || claim):
+			case p.Shared == l.Index && (has || claim):
 				siblings[proto.ClusterGroup(p.Cluster, l.Index+1)] = true
 			}
 		}
@@ -57,24 +58,24 @@ func checkCensus(s *State, i int) error {
 }
 
 func checkRequests(s *State) error {
-	links := map[*link]int{}
-	for _, p := range s.peers {
+	links := map[*session.Link]int{}
+	for _, p := range s.Peers {
 		sum := 0
-		for _, sp := range p.pipe.Requested() {
+		for _, sp := range p.Pipe.Requested() {
 			sum += int(sp.Length)
-			if s.fetches[int(sp.Piece)] == nil {
+			if s.Fetches[int(sp.Piece)] == nil {
 				return fmt.Errorf("peer %s owes a span of a fetch that is over", p.ID)
 			}
 		}
-		if sum != p.pipe.InFlight() {
-			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.pipe.InFlight())
+		if sum != p.Pipe.InFlight() {
+			return fmt.Errorf("peer %s owes %d bytes, counted %d", p.ID, sum, p.Pipe.InFlight())
 		}
-		if p.link != nil {
-			links[p.link] += sum
+		if p.Link != nil {
+			links[p.Link] += sum
 		}
 	}
-	for _, l := range s.levels {
-		for _, to := range l.links {
+	for _, l := range s.Levels {
+		for _, to := range l.Links {
 			if to.Out() != links[to] {
 				return fmt.Errorf("a link has %d bytes in flight, counted %d", links[to], to.Out())
 			}

@@ -56,8 +56,8 @@ func TestCandidatesDoNotEvictMembers(t *testing.T) {
 			if members != len(actual) || candidates == 0 || candidates > 8 {
 				t.Errorf("%d of %d members and %d candidates are dialed", members, len(actual), candidates)
 			}
-			if s.site().Size != len(actual)+1 || len(s.site().Siblings) != 1 {
-				t.Errorf("the cluster has %d members and %d siblings, want %d and 1", s.site().Size, len(s.site().Siblings), len(actual)+1)
+			if s.Site().Size != len(actual)+1 || len(s.Site().Siblings) != 1 {
+				t.Errorf("the cluster has %d members and %d siblings, want %d and 1", s.Site().Size, len(s.Site().Siblings), len(actual)+1)
 			}
 			// Each that fails makes room for the next.
 			for _, d := range take[Dial](s) {
@@ -77,12 +77,12 @@ func TestCandidateJoins(t *testing.T) {
 	s := newWitness("c0", "C")
 	s.joins("C", "teller")
 	s.hears(Learned{Nodes: []Node{{ID: "c2", Cluster: "C"}, {ID: "teller", Cluster: "C"}}, Hearsay: true})
-	if d := take[Dial](s); len(d) != 1 || d[0].Peer != "c2" || s.site().Size != 2 {
-		t.Fatalf("it dials %v, and its cluster has %d members", d, s.site().Size)
+	if d := take[Dial](s); len(d) != 1 || d[0].Peer != "c2" || s.Site().Size != 2 {
+		t.Fatalf("it dials %v, and its cluster has %d members", d, s.Site().Size)
 	}
 	s.joins("C", "c2")
-	if s.site().Size != 3 {
-		t.Errorf("the cluster has %d members", s.site().Size)
+	if s.Site().Size != 3 {
+		t.Errorf("the cluster has %d members", s.Site().Size)
 	}
 	told := false
 	s.joins("C", "c3")

@@ -3,27 +3,28 @@ package mob
 import (
 	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
 // onHave records the announcements of a peer.
-func (s *State) onHave(p *peer, m *proto.Have) {
-	first := s.roster.Announced(p.node)
+func (s *State) onHave(p *session.Peer, m *proto.Have) {
+	first := s.roster.Announced(p.Node)
 	if len(m.Have) > 0 {
-		p.idle = false
+		p.Idle = false
 	}
-	s.wake(p)
+	s.Refill(p)
 	p.Slow = int(m.Left)
-	for i := range bitset.Numbers(m.Drop, s.layout.Count) {
+	for i := range bitset.Numbers(m.Drop, s.Layout.Count) {
 		s.answered(p, i, false)
 		s.removeHave(p, i)
 		s.removeClaim(p, i)
 		s.announceDropped(p, i)
 	}
-	for i := range bitset.Numbers(m.Claim, s.layout.Count) {
+	for i := range bitset.Numbers(m.Claim, s.Layout.Count) {
 		s.addClaim(p, i)
 	}
-	for i := range bitset.Numbers(m.Have, s.layout.Count) {
+	for i := range bitset.Numbers(m.Have, s.Layout.Count) {
 		s.addHave(p, i)
 		s.answered(p, i, true)
 	}
@@ -35,51 +36,51 @@ func (s *State) onHave(p *peer, m *proto.Have) {
 
 // announceDropped announces a piece to a peer that dropped it. Nothing was announced while it had
 // the piece too.
-func (s *State) announceDropped(p *peer, i int) {
-	if !p.box.Subscribed.Has(i) {
+func (s *State) announceDropped(p *session.Peer, i int) {
+	if !p.Box.Subscribed.Has(i) {
 		return
 	}
-	f := s.fetches[i]
+	f := s.Fetches[i]
 	switch {
-	case s.stored.Offers(i):
+	case s.Stored.Offers(i):
 		s.announceTo(p, i, avail.Have, true)
-	case f.concerns(p):
+	case f.Concerns(p):
 		s.announceTo(p, i, avail.Claim, true)
 	}
 }
 
 // addClaim records a claim of a peer, unless it has too many.
-func (s *State) addClaim(p *peer, i int) {
+func (s *State) addClaim(p *session.Peer, i int) {
 	if !p.AddClaim(i) {
 		return
 	}
-	if !p.local {
-		s.addRemote(p, i)
+	if !p.Local {
+		s.AddRemote(p, i)
 	}
-	if !p.near() {
+	if !p.Near() {
 		return
 	}
-	p.SetClaimed(i, s.now)
+	p.SetClaimed(i, s.Now)
 	if !p.Claims() {
 		return
 	}
 	s.countClaim(p, i, true)
-	home := p.home
+	home := p.Home
 	if home.Holders[i] > 0 {
 		return
 	}
 	s.relay(i, avail.Claim)
-	f := s.fetches[i]
-	both := f.enters(home)
-	if both && p.local && s.now.Sub(f.claimedAt) > 2*home.ClaimDelay() && !p.HasLapsed() {
-		p.Overrode = s.now
+	f := s.Fetches[i]
+	both := f.Enters(home)
+	if both && p.Local && s.Now.Sub(f.ClaimedAt) > 2*home.ClaimDelay() && !p.HasLapsed() {
+		p.Overrode = s.Now
 	}
 	// It precedes the node if it is the gateway in the plan, or else has the lesser ID.
-	if first, known := s.work.Precedes(home.Index, p.member, i); known && !first || !known && p.ID > s.cfg.Self {
+	if first, known := s.Work.Precedes(home.Index, p.Planned, i); known && !first || !known && p.ID > s.cfg.Self {
 		return
 	}
 	// Two members requested a piece while their claims crossed, and the first of them continues.
-	s.picker.Claimed(View{s, home}, i)
+	s.picker.Claimed(s.View(home), i)
 	if both {
 		s.leaveRemote(f)
 		s.dropClaim(f)
@@ -88,117 +89,98 @@ func (s *State) addClaim(p *peer, i int) {
 
 // countClaim counts the claim of a peer of the site on a piece, or stops to count it, for each group
 // that the peer is in: these groups have the piece, or will.
-func (s *State) countClaim(p *peer, i int, counts bool) {
-	s.stored.Touch(i)
-	for _, l := range s.groups(p) {
+func (s *State) countClaim(p *session.Peer, i int, counts bool) {
+	s.Stored.Touch(i)
+	for _, l := range s.Groups(p) {
 		if counts {
 			l.Claims[i]++
 		} else {
 			l.Claims[i]--
 		}
 	}
-	if counts || !s.isLeft(p.home, i) {
+	if counts || !s.IsLeft(p.Home, i) {
 		return
 	}
-	s.reconsider(i)
-	if s.isLeft(s.site(), i) {
+	s.Reconsider(i)
+	if s.IsLeft(s.Site(), i) {
 		s.relay(i, avail.Drop)
 	}
 }
 
-// isLeft reports whether a piece is left to whoever begins it for a group: no member has, claims or
-// fetches it.
-func (s *table) isLeft(l *level, i int) bool {
-	return l.Free(i) && !s.stored.Have.Has(i) && !s.fetches[i].enters(l)
-}
-
-// want adds a piece to those to fetch, unless it is stored or in progress, and reports whether that is news.
-func (s *table) want(i int) bool {
-	return !s.stored.Have.Has(i) && s.fetches[i] == nil && s.wanted.Add(i)
-}
-
 // countHave counts a piece of a peer of the site, or stops to count it.
-func (s *State) countHave(p *peer, i int, counts bool) {
-	s.stored.Touch(i)
-	for _, l := range s.groups(p) {
+func (s *State) countHave(p *session.Peer, i int, counts bool) {
+	s.Stored.Touch(i)
+	for _, l := range s.Groups(p) {
 		switch {
-		case counts && l.AddHolder(i) && !s.stored.Have.Has(i):
+		case counts && l.AddHolder(i) && !s.Stored.Have.Has(i):
 			s.gained(l, i)
-		case !counts && l.RemoveHolder(i) && !s.stored.Have.Has(i):
+		case !counts && l.RemoveHolder(i) && !s.Stored.Have.Has(i):
 			l.Inflow.Missing++
 		}
 	}
 	if counts {
 		return
 	}
-	if f := s.fetches[i]; s.own().Holders[i] == 0 && f != nil && f.claimed && f.level == nil {
+	if f := s.Fetches[i]; s.Own().Holders[i] == 0 && f != nil && f.Claimed && f.Level == nil {
 		s.dropClaim(f) // no member sends it, and two could wait for each other
 	}
-	s.reconsider(i)
+	s.Reconsider(i)
 }
 
 // addHave records that a peer has a piece.
-func (s *State) addHave(p *peer, i int) {
+func (s *State) addHave(p *session.Peer, i int) {
 	if !p.Have.Add(i) {
 		return
 	}
-	s.stored.Touch(i)
-	p.member.AddNews(s.now)
-	if !p.local {
-		s.addRemote(p, i)
-		if p.isActive() && s.work.Sender(i) == nil {
-			s.takeTurn(p, i)
+	s.Stored.Touch(i)
+	p.Planned.AddNews(s.Now)
+	if !p.Local {
+		s.AddRemote(p, i)
+		if p.IsActive() && s.Work.Sender(i) == nil {
+			s.TakeTurn(p, i)
 		}
-		s.sparePeer(p, i)
+		s.SparePeer(p, i)
 	}
-	if !p.near() {
+	if !p.Near() {
 		p.Claim.Remove(i)
 		return
 	}
 	if p.Holds() {
 		s.countHave(p, i, true)
 	}
-	home := p.home
-	if d, ok := p.ClaimedFor(i, s.now); ok && home.Holders[i] == 1 {
+	home := p.Home
+	if d, ok := p.ClaimedFor(i, s.Now); ok && home.Holders[i] == 1 {
 		s.book.ClaimTimes.Add(d)
 	}
 	s.removeClaim(p, i)
 	if !p.Holds() {
 		return
 	}
-	f := s.fetches[i]
-	if !f.enters(home) || 2*f.Missing <= f.Size || s.picker.Unverified(i) || f.isPlanned(s.work) {
+	f := s.Fetches[i]
+	if !f.Enters(home) || 2*f.Missing <= f.Size || s.picker.Unverified(i) || f.IsPlanned(s.Work) {
 		return
 	}
 	s.leaveRemote(f)
-	if !p.local {
+	if !p.Local {
 		s.dropClaim(f) // another member may be at the link to that peer
 	}
 }
 
-// addRemote records that the group of a remote peer has or claims a piece.
-func (s *table) addRemote(p *peer, i int) {
-	if p.level.AddRemote(&p.link.Sibling, i) {
-		s.stored.Touch(i)
-		s.spare(p.level, i)
-	}
-}
-
 // removeHave records that a peer does not have a piece any more.
-func (s *State) removeHave(p *peer, i int) {
+func (s *State) removeHave(p *session.Peer, i int) {
 	if !p.Have.Remove(i) {
 		return
 	}
-	delete(p.deferred, i)
-	s.stored.Touch(i)
-	if !p.local {
-		s.removeRemote(p, i)
+	delete(p.Deferred, i)
+	s.Stored.Touch(i)
+	if !p.Local {
+		s.RemoveRemote(p, i)
 	}
-	if !p.near() {
+	if !p.Near() {
 		return
 	}
 	if s.cfg.Growing {
-		s.stored.Passed.Add(i)
+		s.Stored.Passed.Add(i)
 	}
 	if p.Holds() {
 		s.countHave(p, i, false)
@@ -206,33 +188,21 @@ func (s *State) removeHave(p *peer, i int) {
 }
 
 // removeClaim records that a peer does not claim a piece any more.
-func (s *State) removeClaim(p *peer, i int) {
+func (s *State) removeClaim(p *session.Peer, i int) {
 	if !p.RemoveClaim(i) {
 		return
 	}
-	if !p.local {
-		s.removeRemote(p, i)
+	if !p.Local {
+		s.RemoveRemote(p, i)
 	}
-	if p.near() && p.Claims() {
+	if p.Near() && p.Claims() {
 		s.countClaim(p, i, false)
 	}
 }
 
-// removeRemote corrects the rarity of a piece that a remote peer has no more.
-func (s *table) removeRemote(p *peer, i int) {
-	for _, q := range p.link.peers {
-		if q.Have.Has(i) || q.Claim.Has(i) {
-			return
-		}
-	}
-	if p.level.RemoveRemote(&p.link.Sibling, i) {
-		s.stored.Touch(i)
-	}
-}
-
 // gained records a piece that no member of a group had.
-func (s *State) gained(l *level, i int) {
-	if s.picker.Gained(View{s, l}, i) {
-		l.Inflow.Add(s.now)
+func (s *State) gained(l *session.Level, i int) {
+	if s.picker.Gained(s.View(l), i) {
+		l.Inflow.Add(s.Now)
 	}
 }

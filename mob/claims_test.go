@@ -20,11 +20,11 @@ func TestClaimsBounded(t *testing.T) {
 	s.joins("A", "a")
 	all := []proto.Range{{Count: pieces}}
 	s.hears(Received{"c", &proto.Have{Claim: all}})
-	c := s.joined["c"]
+	c := s.Joined["c"]
 	if c.Claim.Len() != avail.MaxTimes {
 		t.Errorf("%d claims of a member that claims %d pieces, want %d", c.Claim.Len(), pieces, avail.MaxTimes)
 	}
-	if n := s.own().Claims[avail.MaxTimes]; n != 0 {
+	if n := s.Own().Claims[avail.MaxTimes]; n != 0 {
 		t.Errorf("a claim beyond the limit counts %d times", n)
 	}
 	s.hears(Received{"c", &proto.Have{Have: []proto.Range{{Count: avail.MaxTimes}}}})
@@ -44,8 +44,8 @@ func TestClaimsBounded(t *testing.T) {
 	}
 
 	s.hears(Received{"a", &proto.Have{Have: all}})
-	if a := s.joined["a"]; len(a.deferred) > avail.MaxTimes {
-		t.Errorf("%d pieces of a peer are deferred", len(a.deferred))
+	if a := s.Joined["a"]; len(a.Deferred) > avail.MaxTimes {
+		t.Errorf("%d pieces of a peer are deferred", len(a.Deferred))
 	}
 	if err := CheckBooks(s.State); err != nil {
 		t.Error(err)

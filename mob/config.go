@@ -8,6 +8,7 @@ import (
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -37,13 +38,8 @@ type Config struct {
 	Tuning Tuning
 }
 
-// Tuning holds the constants of the algorithm. None is part of the protocol.
-type Tuning struct {
-	flow.Limits
-	conduct.Rules
-	roster.Settings
-	avail.Batching
-}
+// Tuning has the constants of the algorithm. None is part of the protocol.
+type Tuning = session.Tuning
 
 // DefaultTuning returns the tuning of the measurements in BENCHMARKS.md.
 func DefaultTuning() Tuning {

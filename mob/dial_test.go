@@ -52,7 +52,7 @@ func take[A Action](s *witness) (as []A) {
 // each of the first clusters.
 func TestMaxGlobalBoundsDials(t *testing.T) {
 	s := newWitness("c0", "C")
-	s.t.MaxGlobal = 2
+	s.Tuning.MaxGlobal = 2
 	s.joins("C", "c1", "c2")
 	var far []Node
 	for _, cluster := range []string{"a", "b", "d"} {

@@ -19,15 +19,15 @@
 // the WAN: it gets the piece over the LAN. Beyond the paper:
 //
 //   - Clusters may be in larger ones, as racks in a site: the name of a cluster is a path. Each piece enters each
-//     of these groups once, by the same rules (level.go). Where a rack has the only complete copy, other racks
-//     relieve its holder (seeds.go).
+//     of these groups once, by the same rules (session.Level). Where a rack has the only complete copy, other racks
+//     relieve its holder (package mob/session).
 //   - A share is a preference. A member with room on a link starts any piece that is free, so a link is not idle
-//     while there is work. At a new piece members take turns, for the time of a claim (turn.go).
+//     while there is work. At a new piece members take turns, for the time of a claim (package mob/session).
 //   - A member picks the piece that the fewest other clusters have or claim. So two clusters get different pieces
 //     from the source, and swap (pieces.go).
 //   - The bytes in flight are bounded for a link to another cluster, not for a peer. Each member keeps the same few
 //     bytes in the link's queue. Only active members start pieces there, enough to fill it (package mob/flow,
-//     link.go).
+//     session.Link).
 //   - A member that finds everything claimed steals pieces that a local peer is slow at. That peer gives them away
 //     (steal.go).
 //   - A member that is far behind its cluster leaves the WAN to it (health.go).
@@ -41,7 +41,8 @@
 //
 // Each part has a record of a peer and does not know the State: mob/roster has the members, mob/avail the pieces that they
 // have and claim, mob/flow the bytes in flight, mob/conduct their faults, mob/assign the shares and plans, mob/timer the
-// times. A State makes the decisions. It asks a [Picker] for the next piece of a peer: for plain pieces, for the parts
+// times. mob/session puts these together for the joined peers, and answers questions about them. A State makes the
+// decisions and sends the messages. It asks a [Picker] for the next piece of a peer: for plain pieces, for the parts
 // of a stream, or for coded blocks (package mob/coded).
 //
 // # The contract with the caller

@@ -32,14 +32,14 @@ func TestSpareLink(t *testing.T) {
 		step(0, Joined{Node: Node{ID: "slow", Cluster: "C"}})
 		step(0, Received{"slow", has(0)})
 		step(0, Received{"fast", has(1)})
-		for len(s.joined["fast"].pipe.Requested()) > 0 {
-			step(time.Millisecond, Arrived{"fast", s.joined["fast"].pipe.Requested()[0]})
+		for len(s.Joined["fast"].Pipe.Requested()) > 0 {
+			step(time.Millisecond, Arrived{"fast", s.Joined["fast"].Pipe.Requested()[0]})
 		}
 		step(0, Stored{Piece: 1})
-		step(200*time.Millisecond, Arrived{"slow", s.joined["slow"].pipe.Requested()[0]})
+		step(200*time.Millisecond, Arrived{"slow", s.Joined["slow"].Pipe.Requested()[0]})
 		step(0, Received{"fast", has(0)})
-		step(s.t.Queue/2, Tick{})
-		if len(s.joined["slow"].pipe.Requested()) == 0 || asked > 0 != (left == 0) {
+		step(s.Tuning.Queue/2, Tick{})
+		if len(s.Joined["slow"].Pipe.Requested()) == 0 || asked > 0 != (left == 0) {
 			t.Errorf("with %d pieces left the fast peer was asked %d times", left, asked)
 		}
 	}

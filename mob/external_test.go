@@ -106,7 +106,7 @@ func TestExternalPeerOnATimer(t *testing.T) {
 		if last := g.sent - before; last < 7*rate {
 			t.Errorf("%d bytes in the next ten seconds, of %d", last, 10*rate)
 		}
-		if out := s.joined["g"].pipe.InFlight(); out > 2*rate {
+		if out := s.Joined["g"].Pipe.InFlight(); out > 2*rate {
 			t.Errorf("%d bytes in flight of a peer that sends %d a second", out, rate)
 		}
 	}
@@ -116,11 +116,11 @@ func TestExternalPeerOnATimer(t *testing.T) {
 // does not explain its delay.
 func TestExternalPeerIsNotSlow(t *testing.T) {
 	s := (&pulsed{most: 1 << 20}).run(1000, 10*time.Second)
-	if fs := s.slowFetches(s.site()); len(fs) > 0 {
-		t.Errorf("%d of %d pieces count as slow at a peer that keeps its pace", len(fs), len(s.fetches))
+	if fs := s.Slow(s.Site()); len(fs) > 0 {
+		t.Errorf("%d of %d pieces count as slow at a peer that keeps its pace", len(fs), len(s.Fetches))
 	}
-	s.Step(s.now.Add(2900*time.Millisecond), Tick{}) // within Stall
-	if fs := s.slowFetches(s.site()); len(fs) == 0 {
+	s.Step(s.Now.Add(2900*time.Millisecond), Tick{}) // within Stall
+	if fs := s.Slow(s.Site()); len(fs) == 0 {
 		t.Error("no piece counts as slow at a peer that stopped sending")
 	}
 }

@@ -39,7 +39,7 @@ func (k *growing) Apply(ev Event) {
 	}
 	for n, size := range grown.Sizes {
 		i := grown.First + n
-		if k.Open(i) && size < k.layout.size(i) {
+		if k.Open(i) && size < k.layout.SizeOf(i) {
 			k.layout.Short[i] = size
 		}
 	}

@@ -1,12 +1,11 @@
 package mob
 
 import (
-	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/flow"
-	"github.com/mobgrid/mob/mob/timer"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -20,136 +19,122 @@ const maxAnswer = time.Minute
 // health checks the peers: round trips, stalls, silence. It also does what can wait: stealing, end
 // game, gossip.
 func (s *State) health() {
-	for k := len(s.peers) - 1; k >= 0; k-- {
-		if k < len(s.peers) {
-			s.check(s.peers[k])
+	for k := len(s.Peers) - 1; k >= 0; k-- {
+		if k < len(s.Peers) {
+			s.check(s.Peers[k])
 		}
 	}
-	s.batches.Pace = s.pace()
+	s.batches.Pace = s.Pace()
 	s.judge()
-	for _, p := range s.peers {
-		s.wake(p) // a pause may be over
+	for _, p := range s.Peers {
+		s.Refill(p) // a pause may be over
 	}
-	s.work.CheckLate(s.now, s.holdsUp)
+	s.Work.CheckLate(s.Now, s.HoldsUp)
 	s.lapseClaims()
 	if s.roster.TakeShareChanged() { // members often come and leave together, so this can wait
-		for _, p := range s.peers {
-			if p.interest == shareInterest {
+		for _, p := range s.Peers {
+			if p.Interest == session.ShareInterest {
 				s.sendWant(p)
 			}
 		}
 	}
-	s.updateSeeds()
+	s.UpdateSeeds()
 	s.checkBehind()
 	s.announceSlow()
 	s.steal()
 	s.endgame()
 	if s.roster.Gossips() {
-		s.introduce(s.peers[s.rng.IntN(len(s.peers))], gossiped)
+		s.introduce(s.Peers[s.Rand.IntN(len(s.Peers))], gossiped)
 	}
 }
 
 // checkBehind checks whether the node is far behind its groups.
 func (s *State) checkBehind() {
-	for _, l := range s.levels {
-		was := l.behind
-		l.behind = s.picker.Lag(View{s, l}) > max(farBehind, s.layout.Current/16) || s.isOverridden()
-		if was && !l.behind {
-			s.reconsiderAll()
+	for _, l := range s.Levels {
+		was := l.Behind
+		l.Behind = s.picker.Lag(s.View(l)) > max(farBehind, s.Layout.Current/16) || s.IsOverridden()
+		if was && !l.Behind {
+			s.ReconsiderAll()
 		}
 	}
 }
 
-// healthInterval returns how long the node may leave its peers alone. When it is complete, and no
-// peer is subscribed to anything, it only needs to know that they are alive.
-func (s *table) healthInterval() time.Duration {
-	if s.complete && !slices.ContainsFunc(s.peers, func(p *peer) bool { return p.box.Subscribed.Len() > 0 }) {
-		return s.t.Dead / 10
-	}
-	return s.t.Queue / 2
-}
-
-// checkSoon shortens a long health interval.
-func (s *table) checkSoon() {
-	s.due.Sooner(timer.Health, s.now.Add(s.t.Queue/2))
-}
-
 // check drops, stalls or pings a peer.
-func (s *State) check(p *peer) {
-	pause := s.t.Dead / 3 // between pings
+func (s *State) check(p *session.Peer) {
+	pause := s.Tuning.Dead / 3 // between pings
 	switch {
-	case p.measures():
-		pause = max(s.t.Queue, s.batches.Pace)
-	case p.acrossLink() && p.box.Subscribed.Len() > 0:
-		pause = min(pause, 3*s.t.Queue)
-	case p.pipe.Busy() || p.near() && !s.complete && s.now.Sub(p.LastSeen) > s.t.Stall/2:
-		pause = min(pause, s.t.Stall/2)
+	case p.Measures():
+		pause = max(s.Tuning.Queue, s.batches.Pace)
+	case p.AcrossLink() && p.Box.Subscribed.Len() > 0:
+		pause = min(pause, 3*s.Tuning.Queue)
+	case p.Pipe.Busy() || p.Near() && !s.Complete && s.Now.Sub(p.LastSeen) > s.Tuning.Stall/2:
+		pause = min(pause, s.Tuning.Stall/2)
 	}
-	pause = max(pause, p.pipe.RTT, 2*s.site().ClaimDelay())
-	slack := p.answerLimit() + s.book.Late
+	pause = max(pause, p.Pipe.RTT, 2*s.Site().ClaimDelay())
+	slack := p.AnswerLimit() + s.book.Late
 	owed := 0.0
 	switch {
-	case p.pipe.Busy() && p.pipe.Rate() > 0:
-		owed = p.pipe.Wait()
-	case p.pipe.Busy():
+	case p.Pipe.Busy() && p.Pipe.Rate() > 0:
+		owed = p.Pipe.Wait()
+	case p.Pipe.Busy():
 		owed = -1
 	}
-	switch v := p.Verdict(s.now, slack, !s.complete, owed); {
+	switch v := p.Verdict(s.Now, slack, !s.Complete, owed); {
 	case v == conduct.FellSilent:
 		s.setSilent(p, true)
-	case v == conduct.Dead || s.roster.Unanswered(p.node, p.joinedAt, s.t.Dead+slack):
-		p.DeadAt = s.now
+	case v == conduct.Dead || s.roster.Unanswered(p.Node, p.JoinedAt, s.Tuning.Dead+slack):
+		p.DeadAt = s.Now
 		s.drop(p, proto.CodeLeaving, "silent for too long")
 	case v == conduct.Stalled:
 		s.cancelAll(p) // so other peers send the pieces
 		s.book.Stalls++
-		p.pipe.Probing = true
-		s.recount(p, func() { p.Stall(s.now) })
-	case s.now.Sub(p.pingSent) >= pause:
+		p.Pipe.Probing = true
+		s.recount(p, func() { p.Stall(s.Now) })
+	case s.Now.Sub(p.PingSent) >= pause:
 		s.sendPing(p)
 	}
 }
 
 // cancelAll cancels everything that was requested of a peer.
-func (s *State) cancelAll(p *peer) {
-	for _, sp := range p.pipe.Requested() {
+func (s *State) cancelAll(p *session.Peer) {
+	for _, sp := range p.Pipe.Requested() {
 		s.send(p, &proto.Cancel{Span: sp})
 	}
 	s.releaseAll(p)
 }
 
-func (s *State) sendPing(p *peer) {
-	p.pingSent = s.now
-	s.send(p, &proto.Ping{Nonce: flow.PingNonce(s.started, s.now)})
+func (s *State) sendPing(p *session.Peer) {
+	p.PingSent = s.Now
+	s.send(p, &proto.Ping{Nonce: flow.PingNonce(s.started, s.Now)})
 }
 
 // onPing answers a ping. Across a link it also sends one, so that both directions are measured at the
 // same time.
-func (s *State) onPing(p *peer, nonce uint64) {
+func (s *State) onPing(p *session.Peer, nonce uint64) {
 	s.send(p, &proto.Pong{Nonce: nonce})
-	if !p.acrossLink() {
+	if !p.AcrossLink() {
 		return
 	}
-	p.pipe.Pinged(s.now, flow.SincePing(s.started, s.now, nonce))
-	p.link.AdjustActive(p.pipe.Queue, p.link.leastActive(), func() bool {
-		return p.matched && !p.isActive() && s.roster.MayFetch(p.level.Group) && !p.level.behind && s.pick(p) >= 0
+	p.Pipe.Pinged(s.Now, flow.SincePing(s.started, s.Now, nonce))
+	p.Link.AdjustActive(p.Pipe.Queue, p.Link.LeastActive(), func() bool {
+		return p.Matched && !p.IsActive() && s.roster.MayFetch(p.Level.Group) && !p.Level.Behind && s.pick(p) >= 0
 	})
-	s.updateInterest(p.link)
-	if p.measures() && s.now.Sub(p.pingSent) >= max(s.t.Queue/2, s.batches.Pace/2, 2*s.site().ClaimDelay()) {
+	s.updateInterest(p.Link)
+	if p.Measures() && s.Now.Sub(p.PingSent) >= max(s.Tuning.Queue/2, s.batches.Pace/2, 2*s.Site().ClaimDelay()) {
 		s.sendPing(p)
 	}
 }
 
-func (s *State) onPong(p *peer, nonce uint64) {
-	d := flow.SincePing(s.started, s.now, nonce)
+func (s *State) onPong(p *session.Peer, nonce uint64) {
+	d := flow.SincePing(s.started, s.Now, nonce)
 	if d <= 0 || d > maxAnswer {
 		return
 	}
-	s.roster.Answered(p.node, d)
-	p.pipe.Answered(d)
+	s.roster.Answered(p.Node, d)
+	p.Pipe.Answered(d)
 	p.Pings.Add(d)
-	for _, l := range s.groups(p) {
-		s.measureAnswers(l)
+	for _, l := range s.Groups(p) {
+		s.MeasureAnswers(l)
 	}
-	s.wake(p)
+	s.Refill(p)
 }

@@ -3,85 +3,54 @@ package mob
 import (
 	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
-// interest is a set of pieces that a peer is to announce.
-type interest uint8
-
-const (
-	notSent interest = iota
-	noInterest
-	shareInterest
-	allInterest
-)
-
-// interestIn returns the node's interest in a peer: all pieces if it may request any, or if the peer
-// is of its site; its share if it may come to that, to know whether there is work; and else none.
-func (s *table) interestIn(p *peer) interest {
-	switch {
-	case s.complete || !p.near() && !p.matched:
-		return noInterest
-	case p.near() || p.isActive():
-		return allInterest
-	}
-	return shareInterest
-}
-
 // sendWant subscribes to the pieces of interest.
-func (s *State) sendWant(p *peer) {
-	p.interest = s.interestIn(p)
+func (s *State) sendWant(p *session.Peer) {
+	p.Interest = s.InterestIn(p)
 	var rs []proto.Range
-	switch p.interest {
-	case allInterest:
-		rs = []proto.Range{{Count: uint32(s.layout.Count)}}
-	case shareInterest:
-		rs = s.site().Share.Ranges()
+	switch p.Interest {
+	case session.AllInterest:
+		rs = []proto.Range{{Count: uint32(s.Layout.Count)}}
+	case session.ShareInterest:
+		rs = s.Site().Share.Ranges()
 	}
-	p.Owe(rs, s.layout.Count)
+	p.Owe(rs, s.Layout.Count)
 	s.send(p, &proto.Want{Pieces: rs})
 }
 
 // updateInterest updates the subscriptions at the peers of a link.
-func (s *State) updateInterest(l *link) {
-	for _, p := range l.peers {
+func (s *State) updateInterest(l *session.Link) {
+	for _, p := range l.Peers {
 		s.interestChanged(p)
 	}
 }
 
 // interestChanged updates the subscription at a peer, if the node's interest has changed.
-func (s *State) interestChanged(p *peer) {
-	if p.interest != notSent && p.interest != s.interestIn(p) {
+func (s *State) interestChanged(p *session.Peer) {
+	if p.Interest != session.NotSent && p.Interest != s.InterestIn(p) {
 		s.sendWant(p)
-		s.wake(p)
+		s.Refill(p)
 	}
 }
 
 // onWant records the subscription of a peer, and announces the pieces that are new in it.
-func (s *State) onWant(p *peer, m *proto.Want) {
-	s.checkSoon()
-	old := p.box.Subscribed
-	p.box.Subscribed = bitset.New(s.layout.Count)
-	for i := range bitset.Numbers(m.Pieces, s.layout.Count) {
-		p.box.Subscribed.Add(i)
+func (s *State) onWant(p *session.Peer, m *proto.Want) {
+	s.CheckSoon()
+	old := p.Box.Subscribed
+	p.Box.Subscribed = bitset.New(s.Layout.Count)
+	for i := range bitset.Numbers(m.Pieces, s.Layout.Count) {
+		p.Box.Subscribed.Add(i)
 		if old.Has(i) {
 			continue
 		}
-		if s.stored.Offers(i) {
+		if s.Stored.Offers(i) {
 			s.announceTo(p, i, avail.Have, true)
-		} else if s.fetches[i].concerns(p) || !p.near() && !s.site().Free(i) {
+		} else if s.Fetches[i].Concerns(p) || !p.Near() && !s.Site().Free(i) {
 			s.announceTo(p, i, avail.Claim, true)
 		}
 	}
-	s.send(p, p.box.Answer(s.now))
+	s.send(p, p.Box.Answer(s.Now))
 }
-
-// fetchesHere reports whether a remote peer fetches from the node: it is subscribed to all pieces. All
-// peers of the site are.
-func (p *peer) fetchesHere() bool {
-	return p.acrossLink() && p.box.Subscribed.Len() > 0 && p.box.Subscribed.Full()
-}
-
-// measures reports whether round trips to a peer are measured continuously: blocks go to it over a
-// link, or it is a parent in a plan, whose requests wait behind blocks.
-func (p *peer) measures() bool { return p.fetchesHere() || p.pipe.Deep && p.acrossLink() }

@@ -3,24 +3,25 @@ package mob
 import (
 	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
 // applyChanges does what follows from a change of the roster.
 func (s *State) applyChanges() {
 	for _, c := range s.roster.Changes() {
-		p := s.joined[c.ID]
+		p := s.Joined[c.ID]
 		switch c.Kind {
 		case roster.Ranked:
 			s.setRank(p, c.Matched, c.Position)
 		case roster.Unmatched:
-			p.matched = false
+			p.Matched = false
 		case roster.Rematched:
-			if to := s.levels[c.Group.Index].links[c.Sibling]; to != nil {
+			if to := s.Levels[c.Group.Index].Links[c.Sibling]; to != nil {
 				s.updateInterest(to)
 			}
 		case roster.Forgotten:
-			delete(s.levels[c.Group.Index].links, c.Sibling)
+			delete(s.Levels[c.Group.Index].Links, c.Sibling)
 		case roster.Dial:
 			s.do(Dial{Peer: c.ID, Dead: c.Dead})
 		case roster.Ping:
@@ -31,18 +32,18 @@ func (s *State) applyChanges() {
 
 // setRank records whether the node requests of a peer, and its position in the order at the link. A parent in a
 // plan always matches.
-func (s *State) setRank(p *peer, matched bool, position int) {
-	s.wake(p)
-	was := p.matched
-	p.matched, p.position = matched, position
-	if p.pipe.Deep {
-		p.matched, p.position = true, 0
+func (s *State) setRank(p *session.Peer, matched bool, position int) {
+	s.Refill(p)
+	was := p.Matched
+	p.Matched, p.Position = matched, position
+	if p.Pipe.Deep {
+		p.Matched, p.Position = true, 0
 	}
-	if !p.matched || was || !p.near() {
+	if !p.Matched || was || !p.Near() {
 		return
 	}
-	for i := range s.stored.Have.All() { // the peer was not sent all while it did not match
-		if s.stored.Offers(i) && p.box.Subscribed.Has(i) {
+	for i := range s.Stored.Have.All() { // the peer was not sent all while it did not match
+		if s.Stored.Offers(i) && p.Box.Subscribed.Has(i) {
 			s.announceTo(p, i, avail.Have, true)
 		}
 	}
@@ -50,7 +51,7 @@ func (s *State) setRank(p *peer, matched bool, position int) {
 
 // onJoined starts a session with a peer.
 func (s *State) onJoined(nd Node) {
-	if s.joined[nd.ID] != nil || nd.ID == s.cfg.Self {
+	if s.Joined[nd.ID] != nil || nd.ID == s.cfg.Self {
 		return
 	}
 	if !s.roster.Admits(nd.Cluster) {
@@ -62,13 +63,13 @@ func (s *State) onJoined(nd Node) {
 	}
 	n, clusters := s.roster.Met(nd)
 	s.applyChanges()
-	p := s.newPeer(nd, n)
+	p := s.NewPeer(nd, n)
 	if p.HasStalled() {
 		p.Restall()
-		p.pipe.Probing = true
+		p.Pipe.Probing = true
 	}
 	s.ration(p)
-	s.add(p)
+	s.Add(p)
 	if n.Record.Banned {
 		s.drop(p, proto.CodeBanned, "banned before")
 		return
@@ -86,12 +87,12 @@ func (s *State) onJoined(nd Node) {
 
 // onLeft ends a session. The requests to the peer go to other peers.
 func (s *State) onLeft(id proto.PeerID, banned bool) {
-	p := s.joined[id]
+	p := s.Joined[id]
 	if p == nil {
 		return
 	}
-	s.remove(p)
-	s.batches.Remove(&p.box)
+	s.Remove(p)
+	s.batches.Remove(&p.Box)
 	s.leavePlan(p)
 	s.releaseAll(p)
 	s.recount(p, func() { p.Stalled = true }) // its pieces and claims do not count any more
@@ -101,19 +102,19 @@ func (s *State) onLeft(id proto.PeerID, banned bool) {
 	for i := range p.Claim.All() {
 		s.removeClaim(p, i)
 	}
-	if p.link != nil && len(p.link.peers) == 0 {
-		p.link.Pieces.Clear()
+	if p.Link != nil && len(p.Link.Peers) == 0 {
+		p.Link.Pieces.Clear()
 	}
 	p.ForgetReports()
 	if s.stealing == id {
 		s.stealing = ""
 	}
-	s.roster.Left(p.node, banned)
+	s.roster.Left(p.Node, banned)
 	s.applyChanges()
 }
 
 // drop ends a session from this side.
-func (s *State) drop(p *peer, code proto.Code, why string) {
+func (s *State) drop(p *session.Peer, code proto.Code, why string) {
 	s.do(Drop{Peer: p.ID, Code: code, Why: why})
 	s.onLeft(p.ID, code == proto.CodeBanned)
 }
@@ -125,6 +126,6 @@ const (
 )
 
 // introduce sends members to a peer, even if there are none.
-func (s *State) introduce(p *peer, most int) {
-	s.do(Introduce{Peer: p.ID, Members: s.roster.Introduction(p.Node, most)})
+func (s *State) introduce(p *session.Peer, most int) {
+	s.do(Introduce{Peer: p.ID, Members: s.roster.Introduction(p.Member, most)})
 }

@@ -39,14 +39,14 @@ func TestExternalPeersAreForgotten(t *testing.T) {
 		if k%2 == 0 {
 			step(Left{Peer: id})
 		} else {
-			for range s.t.Strikes {
+			for range s.Tuning.Strikes {
 				step(Failed{Piece: 1, Sources: []proto.PeerID{id}})
 			}
 		}
 	}
-	site := s.site()
-	if len(site.Siblings) != 1 || len(site.links) != 1 {
-		t.Errorf("left are %d siblings, with %d links", len(site.Siblings), len(site.links))
+	site := s.Site()
+	if len(site.Siblings) != 1 || len(site.Links) != 1 {
+		t.Errorf("left are %d siblings, with %d links", len(site.Siblings), len(site.Links))
 	}
 	for i, n := range site.Rarity {
 		if n != 0 {
@@ -201,16 +201,16 @@ func TestReunitedAnswers(t *testing.T) {
 // that a link without peers has no pieces, and that identities that left do not keep a new site out.
 func TestClusterNamesForgotten(t *testing.T) {
 	s := newWitness("b", "B")
-	site := s.site()
+	site := s.Site()
 	all := []proto.Range{{Count: 64}}
 	for k := range 50 {
 		s.joins(fmt.Sprint("name", k), "eve")
 		s.hears(Received{"eve", &proto.Have{Have: all}}, Left{Peer: "eve"})
 	}
-	if len(site.Siblings) != 1 || len(site.links) != 1 {
-		t.Errorf("left are %d siblings, with %d links", len(site.Siblings), len(site.links))
+	if len(site.Siblings) != 1 || len(site.Links) != 1 {
+		t.Errorf("left are %d siblings, with %d links", len(site.Siblings), len(site.Links))
 	}
-	if n := site.links["name49"].Pieces.Len(); n != 0 {
+	if n := site.Links["name49"].Pieces.Len(); n != 0 {
 		t.Errorf("the link has %d pieces", n)
 	}
 	if err := CheckBooks(s.State); err != nil {
@@ -226,7 +226,7 @@ func TestClusterNamesForgotten(t *testing.T) {
 		t.Errorf("%d siblings", len(site.Siblings))
 	}
 	take[Drop](s)
-	if s.joins("new", "honest"); s.joined["honest"] == nil {
+	if s.joins("new", "honest"); s.Joined["honest"] == nil {
 		t.Error("a new site is kept out by members that left")
 	}
 }
@@ -242,15 +242,15 @@ func TestClustersBounded(t *testing.T) {
 	s.State.Step(s.now, Learned{Nodes: []Node{{ID: "learned", Cluster: "other"}}})
 	s.did = append(s.did, s.State.Step(s.now, Joined{Node: Node{ID: "late", Cluster: "other"}})...)
 	drops := take[Drop](s)
-	if len(drops) != 1 || drops[0].Peer != "late" || drops[0].Code != proto.CodeBusy || s.joined["late"] != nil {
+	if len(drops) != 1 || drops[0].Peer != "late" || drops[0].Code != proto.CodeBusy || s.Joined["late"] != nil {
 		t.Errorf("drops: %+v", drops)
 	}
-	if n := len(s.site().Siblings); n != proto.MaxClusters || s.roster.Node("learned") != nil {
+	if n := len(s.Site().Siblings); n != proto.MaxClusters || s.roster.Node("learned") != nil {
 		t.Errorf("%d siblings", n)
 	}
 	s.joins("n1", "c")
 	s.joins("B", "a")
-	if s.joined["c"] == nil || s.joined["a"] == nil {
+	if s.Joined["c"] == nil || s.Joined["a"] == nil {
 		t.Error("a member of a known site may not join")
 	}
 }

@@ -69,7 +69,7 @@ func TestNeighbors(t *testing.T) {
 					continue
 				}
 				delete(byID, s.cfg.Self)
-				for _, p := range s.peers {
+				for _, p := range s.Peers {
 					if left := byID[p.ID]; left != nil {
 						left.hears(Left{Peer: s.cfg.Self})
 					}
@@ -92,7 +92,7 @@ func TestNeighbors(t *testing.T) {
 func reached(from *witness, byID map[proto.PeerID]*witness) int {
 	seen := map[proto.PeerID]bool{from.cfg.Self: true}
 	for next := []*witness{from}; len(next) > 0; next = next[1:] {
-		for _, p := range next[0].peers {
+		for _, p := range next[0].Peers {
 			if n := byID[p.ID]; n != nil && !seen[p.ID] {
 				seen[p.ID] = true
 				next = append(next, n)

@@ -1,60 +1,34 @@
 package mob
 
 import (
-	"github.com/mobgrid/mob/mob/assign"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxHeldUp bounds the pieces that are checked for one parent.
-const maxHeldUp = 64
-
-// holdsUp reports whether a parent is missing a piece that it is to send, and that another peer has.
-func (s *table) holdsUp(m *assign.Member) bool {
-	p := s.joined[m.ID]
-	if p.pipe.Busy() {
-		return false
-	}
-	checked := 0
-	for i := range s.wanted.All() {
-		if !s.work.From(m, i) || p.Have.Has(i) {
-			continue
-		}
-		for _, q := range s.peers {
-			if q != p && q.Have.Has(i) {
-				return true
-			}
-		}
-		if checked++; checked >= maxHeldUp {
-			return false
-		}
-	}
-	return false
-}
-
 // onNamed records the name of a joined peer's host.
 func (s *State) onNamed(id proto.PeerID, host string) {
-	p := s.joined[id]
+	p := s.Joined[id]
 	if p == nil || p.Host == host {
 		return
 	}
-	was := p.pipe.Deep
+	was := p.Pipe.Deep
 	s.leavePlan(p)
-	p.Host, p.node.Host = host, host
+	p.Host, p.Node.Host = host, host
 	s.joinPlan(p)
-	if was && !p.pipe.Deep { // it matches by rank again
+	if was && !p.Pipe.Deep { // it matches by rank again
 		s.roster.Rerank(p.Cluster)
 		s.applyChanges()
 	}
 }
 
 // joinPlan records a peer by the name of its host, and introduces its neighbors in the plan to it.
-func (s *State) joinPlan(p *peer) {
-	p.member = s.work.Join(p.Host, p.ID, p.shared, &p.Peer, s.now)
+func (s *State) joinPlan(p *session.Peer) {
+	p.Planned = s.Work.Join(p.Host, p.ID, p.Shared, &p.Peer, s.Now)
 	s.adopt(p)
 	var met []Node
-	for _, id := range s.work.Neighbors(p.member) {
-		if q := s.joined[id]; q != nil && len(met) < gossiped {
-			met = append(met, q.Node)
+	for _, id := range s.Work.Neighbors(p.Planned) {
+		if q := s.Joined[id]; q != nil && len(met) < gossiped {
+			met = append(met, q.Member)
 		}
 	}
 	if len(met) > 0 {
@@ -63,18 +37,18 @@ func (s *State) joinPlan(p *peer) {
 }
 
 // adopt has the node request of a peer if it is a parent, whatever its rank.
-func (s *State) adopt(p *peer) {
-	if s.work.IsParent(p.member) {
-		p.pipe.Deep, p.matched, p.position = true, true, 0
+func (s *State) adopt(p *session.Peer) {
+	if s.Work.IsParent(p.Planned) {
+		p.Pipe.Deep, p.Matched, p.Position = true, true, 0
 		s.interestChanged(p)
-		s.reconsiderAll()
+		s.ReconsiderAll()
 	}
 }
 
-func (s *State) leavePlan(p *peer) {
-	p.pipe.Deep = false
-	if next := s.work.Leave(p.member); next != nil {
-		s.adopt(s.joined[next.ID])
+func (s *State) leavePlan(p *session.Peer) {
+	p.Pipe.Deep = false
+	if next := s.Work.Leave(p.Planned); next != nil {
+		s.adopt(s.Joined[next.ID])
 	}
-	p.member = nil
+	p.Planned = nil
 }

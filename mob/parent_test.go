@@ -7,6 +7,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/plan"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -23,18 +24,18 @@ func TestParentWithNewHostNameMatchesByRank(t *testing.T) {
 		s.joins("A", proto.PeerID(fmt.Sprint("a", k)))
 		s.joins("B", proto.PeerID(fmt.Sprint("c", k)))
 	}
-	var p *peer
-	for _, q := range s.peers {
-		if !q.local && !q.matched {
+	var p *session.Peer
+	for _, q := range s.Peers {
+		if !q.Local && !q.Matched {
 			p = q
 		}
 	}
 	s.hears(Named{Peer: p.ID, Host: "source"})
-	if !p.matched || p.position != 0 {
-		t.Errorf("the parent: matched is %v, position %d", p.matched, p.position)
+	if !p.Matched || p.Position != 0 {
+		t.Errorf("the parent: matched is %v, position %d", p.Matched, p.Position)
 	}
 	s.hears(Named{Peer: p.ID, Host: "other"})
-	if p.matched {
+	if p.Matched {
 		t.Error("the former parent still matches")
 	}
 }

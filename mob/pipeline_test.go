@@ -29,7 +29,7 @@ func TestBlocksOfAWindow(t *testing.T) {
 			nonce := flow.PingNonce(s.started, now)
 			now = now.Add(tt.rtt)
 			s.Step(now, Received{"p", &proto.Pong{Nonce: nonce}})
-			s.joined["p"].link.Size = 64 << 10
+			s.Joined["p"].Link.Size = 64 << 10
 			spans := requests(s.Step(now, Received{"p", &proto.Have{Have: []proto.Range{{Count: 4}}}}))
 			if len(spans) == 0 || spans[0].Length != tt.want {
 				t.Errorf("requests %v, want blocks of %d bytes", spans, tt.want)

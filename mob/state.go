@@ -1,13 +1,13 @@
 package mob
 
 import (
-	"math/rand/v2"
 	"time"
 
 	"github.com/mobgrid/mob/mob/avail"
 	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/mob/conduct"
 	"github.com/mobgrid/mob/mob/roster"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/mob/timer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -20,10 +20,8 @@ type State struct {
 	picker Picker
 	roster *roster.Roster
 
-	rng *rand.Rand
-	out []Action // of this step
-
-	table
+	session.Table
+	out      []Action // of this step
 	batches  avail.Batches
 	finished bool // all pieces are stored
 
@@ -54,28 +52,29 @@ func New(cfg Config, have []proto.Range) *State {
 	s := &State{
 		cfg:    cfg,
 		picker: picker,
-		rng:    rand.New(rand.NewPCG(cfg.Seed, 0x6d6f62)),
-		table:  newTable(&cfg, layout, have),
+		Table:  session.NewTable(&cfg.Tuning, layout, cfg.Assignment, cfg.Seed, have),
 	}
+	s.Complete = cfg.UploadOnly
 	self := Node{ID: cfg.Self, Cluster: cfg.Cluster}
-	s.roster = roster.New(self, &s.t.Settings, &s.t.Rules, s.work, s.rng, &s.due, cfg.Length, layout.share)
+	s.roster = roster.New(self, &s.Tuning.Settings, &s.Tuning.Rules, s.Work, s.Rand, &s.Due, cfg.Length, layout.Share)
 	var groups []string
 	for _, g := range s.roster.Groups {
-		s.levels, groups = append(s.levels, newLevel(g, n, picker.Unverified)), append(groups, g.Name)
+		s.AddLevel(g, picker.Unverified)
+		groups = append(groups, g.Name)
 	}
-	s.work.Start(n, groups, &s.t.Rules, &s.book, func(level, i int) bool {
-		return s.levels[level].Holders[i] > 0 || s.levels[level].Claims[i] > 0
+	s.Work.Start(n, groups, &s.Tuning.Rules, &s.book, func(level, i int) bool {
+		return s.Levels[level].Holders[i] > 0 || s.Levels[level].Claims[i] > 0
 	})
-	s.batches = avail.NewBatches(&s.t.Batching, s.roster.Groups[0], &s.due)
-	picker.Attach(newControl(s))
+	s.batches = avail.NewBatches(&s.Tuning.Batching, s.roster.Groups[0], &s.Due)
+	picker.Attach(&Control{session.NewControl(&s.Table), s})
 	return s
 }
 
 // Step implements [Strategy].
 func (s *State) Step(now time.Time, ev Event) []Action {
-	s.now, s.roster.Now, s.out = now, now, s.out[:0]
+	s.Now, s.roster.Now, s.out = now, now, s.out[:0]
 	if s.started.IsZero() {
-		s.started, s.due[timer.Health] = now, now
+		s.started, s.Due[timer.Health] = now, now
 		s.roster.Start()
 		s.checkComplete()
 	}
@@ -84,13 +83,13 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		if ev.Hearsay {
 			s.roster.Named(ev.Nodes)
 		} else {
-			s.roster.Learned(ev.Nodes, !s.complete)
+			s.roster.Learned(ev.Nodes, !s.Complete)
 		}
 		s.applyChanges()
 	case Joined:
 		s.onJoined(ev.Node)
-		if p := s.joined[ev.Node.ID]; p != nil && ev.Whole {
-			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
+		if p := s.Joined[ev.Node.ID]; p != nil && ev.Whole {
+			s.onHave(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.Layout.Count)}}})
 		}
 	case Named:
 		s.onNamed(ev.Peer, ev.Host)
@@ -109,14 +108,14 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		s.picker.Apply(ev)
 		s.resume()
 	case Withheld:
-		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.layout.Count) {
-			if s.stored.Withhold(i) {
+		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.Layout.Count) {
+			if s.Stored.Withhold(i) {
 				s.announceLoss(i)
 			}
 		}
 	case Offered:
-		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.layout.Count) {
-			if s.stored.Offer(i) {
+		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.Layout.Count) {
+			if s.Stored.Offer(i) {
 				s.announce(i, avail.Have)
 			}
 		}
@@ -139,11 +138,11 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	if ticked {
 		s.book.Ticked(now)
 	}
-	if ticked && s.due.Expired(timer.Health, now) {
-		s.due[timer.Health] = now.Add(s.healthInterval())
+	if ticked && s.Due.Expired(timer.Health, now) {
+		s.Due[timer.Health] = now.Add(s.HealthInterval())
 		s.health()
 	}
-	s.roster.Connect(!s.complete)
+	s.roster.Connect(!s.Complete)
 	s.applyChanges()
 	if ticked {
 		s.endTurns() // what has come was heard before
@@ -155,30 +154,30 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 }
 
 // Wake implements [Strategy].
-func (s *State) Wake() time.Duration { return max(s.due.Next().Sub(s.now), time.Millisecond) }
+func (s *State) Wake() time.Duration { return max(s.Due.Next().Sub(s.Now), time.Millisecond) }
 
 func (s *State) do(a Action) { s.out = append(s.out, a) }
 
-func (s *State) send(p *peer, m proto.Message) { s.do(Send{Peer: p.ID, Message: m}) }
+func (s *State) send(p *session.Peer, m proto.Message) { s.do(Send{Peer: p.ID, Message: m}) }
 
 func (s *State) onReceived(id proto.PeerID, m proto.Message) {
-	p := s.joined[id]
+	p := s.Joined[id]
 	if p == nil {
 		return
 	}
 	s.roster.Seen()
 	s.applyChanges()
-	p.LastSeen = s.now
+	p.LastSeen = s.Now
 	if p.Silent {
 		s.setSilent(p, false)
 	}
-	if !p.Affords(s.now, m, s.layout.Count, len(s.fetches)) {
+	if !p.Affords(s.Now, m, s.Layout.Count, len(s.Fetches)) {
 		s.drop(p, proto.CodeBanned, "too many messages")
 		return
 	}
 	switch m := m.(type) {
 	case *proto.Have:
-		s.roster.Working(p.node)
+		s.roster.Working(p.Node)
 		s.onHave(p, m)
 	case *proto.Want:
 		s.onWant(p, m)
@@ -202,61 +201,61 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 
 // store records a verified piece, and announces it unless it is withheld.
 func (s *State) store(i int) {
-	if !s.stored.Have.Add(i) {
+	if !s.Stored.Have.Add(i) {
 		return
 	}
-	s.stored.Touch(i)
-	for _, l := range s.levels {
+	s.Stored.Touch(i)
+	for _, l := range s.Levels {
 		if l.Holders[i] == 0 {
 			s.gained(l, i)
 		}
 	}
-	if f := s.fetches[i]; f != nil {
-		if f.peer != nil && !s.layout.Whole { // a coded block may still be false
-			f.peer.AddGood()
-			s.ration(f.peer)
+	if f := s.Fetches[i]; f != nil {
+		if f.Peer != nil && !s.Layout.Whole { // a coded block may still be false
+			f.Peer.AddGood()
+			s.ration(f.Peer)
 		}
 		s.endFetch(f)
 	}
 	s.book.Stored(i)
-	s.wanted.Remove(i)
+	s.Wanted.Remove(i)
 	s.announce(i, avail.Have)
 	s.checkComplete()
 }
 
 func (s *State) checkComplete() {
-	if s.finished || s.cfg.Growing || !s.stored.Have.Full() {
+	if s.finished || s.cfg.Growing || !s.Stored.Have.Full() {
 		return
 	}
 	s.finished = true
 	s.do(Finished{})
-	if s.complete {
+	if s.Complete {
 		return
 	}
-	s.complete = true
-	for _, p := range s.peers {
+	s.Complete = true
+	for _, p := range s.Peers {
 		s.sendWant(p)
-		if p.Have.Full() && s.layout.Count > 0 {
+		if p.Have.Full() && s.Layout.Count > 0 {
 			// It may count the complete nodes, whatever it subscribed to. A peer that fetches is not sent this, since
 			// it would request pieces that are assigned to other nodes.
-			s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.layout.Count)}}})
+			s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.Layout.Count)}}})
 		}
 	}
 }
 
 // resume continues after a piece of a complete node was lost.
 func (s *State) resume() {
-	if s.stored.Have.Full() {
+	if s.Stored.Have.Full() {
 		return
 	}
 	s.finished = false
-	if !s.complete || s.cfg.UploadOnly {
+	if !s.Complete || s.cfg.UploadOnly {
 		return
 	}
-	s.complete = false
-	for _, p := range s.peers {
+	s.Complete = false
+	for _, p := range s.Peers {
 		s.sendWant(p)
 	}
-	s.reconsiderAll()
-	s.checkSoon()
+	s.ReconsiderAll()
+	s.CheckSoon()
 }

@@ -47,39 +47,39 @@ type PeerStatus struct {
 
 // Status implements [Strategy].
 func (s *State) Status() Status {
-	site := s.site()
+	site := s.Site()
 	st := Status{
-		Have:     s.stored.Have.Len(),
-		Total:    s.layout.Count,
+		Have:     s.Stored.Have.Len(),
+		Total:    s.Layout.Count,
 		Rank:     site.Rank,
 		Size:     site.Size,
-		Settling: !s.stored.Have.Full() && !s.roster.MayFetch(site.Group),
+		Settling: !s.Stored.Have.Full() && !s.roster.MayFetch(site.Group),
 		Stalls:   s.book.Stalls,
 	}
-	st.Parents, st.Followed = s.work.Parents()
-	for _, p := range s.peers {
+	st.Parents, st.Followed = s.Work.Parents()
+	for _, p := range s.Peers {
 		ps := PeerStatus{
-			Node:     p.Node,
-			Local:    p.local,
+			Node:     p.Member,
+			Local:    p.Local,
 			Have:     p.Have.Len(),
-			InFlight: p.pipe.InFlight(),
-			RTT:      p.pipe.Least,
-			Queue:    p.pipe.Queue,
+			InFlight: p.Pipe.InFlight(),
+			RTT:      p.Pipe.Least,
+			Queue:    p.Pipe.Queue,
 			Stalled:  p.Stalled,
 		}
-		if p.pipe.Busy() {
-			ps.Rate = p.pipe.Rate()
+		if p.Pipe.Busy() {
+			ps.Rate = p.Pipe.Rate()
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	missing := s.wanted
-	for i, f := range s.fetches {
-		if f.peer != nil {
+	missing := s.Wanted
+	for i, f := range s.Fetches {
+		if f.Peer != nil {
 			st.Fetching++
 			continue
 		}
-		if missing == s.wanted {
-			missing = s.wanted.Clone()
+		if missing == s.Wanted {
+			missing = s.Wanted.Clone()
 		}
 		missing.Add(i)
 	}

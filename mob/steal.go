@@ -1,10 +1,10 @@
 package mob
 
 import (
-	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -16,10 +16,6 @@ const (
 	stealPause = 250 * time.Millisecond
 	// stealTimeout is the time until the node asks another member.
 	stealTimeout = time.Second
-	// A piece may be given away if its remaining time is at least slowPiece, it has taken half of that, and
-	// less than half of it has arrived: that part crosses the WAN twice. From stuckPiece on any may be.
-	slowPiece  = 700 * time.Millisecond
-	stuckPiece = time.Second
 )
 
 // steal asks the peer with the most slow pieces for some of them, if the node could fetch for a
@@ -29,24 +25,24 @@ func (s *State) steal() {
 	if l == nil {
 		return
 	}
-	if q := s.joined[s.stealing]; q != nil && s.now.Sub(q.stealSent) < stealTimeout {
+	if q := s.Joined[s.stealing]; q != nil && s.Now.Sub(q.StealSent) < stealTimeout {
 		return
 	}
-	var slowest *peer
-	for _, p := range s.peers {
-		if p.shared > l.Index && p.Slow > 0 && s.now.Sub(p.stealSent) >= stealPause && (slowest == nil || p.Slow > slowest.Slow) {
+	var slowest *session.Peer
+	for _, p := range s.Peers {
+		if p.Shared > l.Index && p.Slow > 0 && s.Now.Sub(p.StealSent) >= stealPause && (slowest == nil || p.Slow > slowest.Slow) {
 			slowest = p
 		}
 	}
 	if slowest == nil {
 		return
 	}
-	slowest.stealSent = s.now
+	slowest.StealSent = s.Now
 	s.stealing = slowest.ID
 	rate := 0.0 // into the group
-	for _, p := range s.peers {
-		if p.level == l && !p.Stalled {
-			rate += p.pipe.Rate()
+	for _, p := range s.Peers {
+		if p.Level == l && !p.Stalled {
+			rate += p.Pipe.Rate()
 		}
 	}
 	s.send(slowest, &proto.Steal{Rate: uint64(rate)})
@@ -54,16 +50,16 @@ func (s *State) steal() {
 
 // starving returns the outermost group that the node finds no request for, although a remote peer has
 // room, since every missing piece is claimed. It is nil if there is none.
-func (s *State) starving() *level {
-	if s.complete {
+func (s *State) starving() *session.Level {
+	if s.Complete {
 		return nil
 	}
-	for _, l := range s.levels {
-		if !s.roster.MayFetch(l.Group) || l.behind || s.picker.Unclaimed(View{s, l}) {
+	for _, l := range s.Levels {
+		if !s.roster.MayFetch(l.Group) || l.Behind || s.picker.Unclaimed(s.View(l)) {
 			continue
 		}
-		for _, p := range s.peers {
-			if p.level == l && p.idle && p.matched && !p.Stalled && p.isActive() && p.pipe.Room() {
+		for _, p := range s.Peers {
+			if p.Level == l && p.Idle && p.Matched && !p.Stalled && p.IsActive() && p.Pipe.Room() {
 				return l
 			}
 		}
@@ -73,12 +69,12 @@ func (s *State) starving() *level {
 
 // onSteal gives away the pieces that the other member, at its rate, would have much sooner. Its
 // drops reach that member before the answer.
-func (s *State) onSteal(p *peer, rate uint64) {
+func (s *State) onSteal(p *session.Peer, rate uint64) {
 	m := &proto.Give{}
-	if home := p.home; home != nil {
-		for _, f := range s.slowFetches(home) {
+	if home := p.Home; home != nil {
+		for _, f := range s.Slow(home) {
 			theirs := 2 * float64(f.Size) / max(float64(rate), 1)
-			if len(m.Pieces) < proto.MaxRanges && f.remaining(s.now).Seconds() > slowPiece.Seconds()+theirs {
+			if len(m.Pieces) < proto.MaxRanges && f.Remaining(s.Now).Seconds() > session.SlowPiece.Seconds()+theirs {
 				s.giveAway(f)
 				m.Pieces = bitset.Append(m.Pieces, f.Piece)
 			}
@@ -88,40 +84,21 @@ func (s *State) onSteal(p *peer, rate uint64) {
 	s.send(p, m)
 }
 
-// slowFetches lists the fetches from outside of a group that will take long yet, by piece.
-func (s *table) slowFetches(l *level) []*fetch {
-	var fs []*fetch
-	for _, f := range s.fetches {
-		least := slowPiece / 2
-		if f.peer != nil && f.peer.External { // it answers in bursts, so a pause says little
-			least = s.t.Stall / 2
-		}
-		if !f.enters(l) || f.age(s.now) < least || f.isPlanned(s.work) {
-			continue
-		}
-		if rest := f.remaining(s.now); rest > stuckPiece || rest > slowPiece && 2*f.Missing > f.Size {
-			fs = append(fs, f)
-		}
-	}
-	slices.SortFunc(fs, func(a, b *fetch) int { return a.Piece - b.Piece })
-	return fs
-}
-
 // announceSlow announces to the peers of each group the number of slow pieces that enter it. While a
 // piece is free no member steals.
 func (s *State) announceSlow() {
-	for _, l := range s.levels {
-		n := len(s.slowFetches(l))
-		if n > 0 && s.picker.Unclaimed(View{s, l}) {
+	for _, l := range s.Levels {
+		n := len(s.Slow(l))
+		if n > 0 && s.picker.Unclaimed(s.View(l)) {
 			n = 0
 		}
 		if n == l.Slow {
 			continue
 		}
 		l.Slow = n
-		for _, p := range s.peers {
-			if p.home == l {
-				s.batches.Schedule(&p.box, true, len(s.peers))
+		for _, p := range s.Peers {
+			if p.Home == l {
+				s.batches.Schedule(&p.Box, true, len(s.Peers))
 			}
 		}
 	}
@@ -129,13 +106,13 @@ func (s *State) announceSlow() {
 
 // giveAway ends a fetch from outside of a group that another member takes over. The node starts it
 // again only if that member leaves.
-func (s *State) giveAway(f *fetch) {
-	for _, p := range s.peers {
-		if !p.local && p.Have.Has(f.Piece) {
-			s.deferPiece(p, f.Piece, slowPiece)
+func (s *State) giveAway(f *session.Fetch) {
+	for _, p := range s.Peers {
+		if !p.Local && p.Have.Has(f.Piece) {
+			s.Defer(p, f.Piece, session.SlowPiece)
 		}
 	}
 	s.giveUp(f.Piece)
-	s.wanted.Add(f.Piece)
-	s.reconsider(f.Piece)
+	s.Wanted.Add(f.Piece)
+	s.Reconsider(f.Piece)
 }

@@ -21,9 +21,9 @@ func TestSlowFetches(t *testing.T) {
 		} {
 			s.Step(now, ev)
 		}
-		s.now = now.Add(1200 * time.Millisecond)
-		if len(s.fetches) == 0 || external == (len(s.slowFetches(s.site())) > 0) {
-			t.Errorf("external %v: %d pieces in progress, %d of them slow", external, len(s.fetches), len(s.slowFetches(s.site())))
+		s.Now = now.Add(1200 * time.Millisecond)
+		if len(s.Fetches) == 0 || external == (len(s.Slow(s.Site())) > 0) {
+			t.Errorf("external %v: %d pieces in progress, %d of them slow", external, len(s.Fetches), len(s.Slow(s.Site())))
 		}
 	}
 }

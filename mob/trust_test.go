@@ -21,8 +21,8 @@ func TestOverridden(t *testing.T) {
 	s.now = s.now.Add(time.Second)
 	begins := func(id proto.PeerID) {
 		t.Helper()
-		for i, f := range s.fetches {
-			if f.claimed && f.peer != nil {
+		for i, f := range s.Fetches {
+			if f.Claimed && f.Peer != nil {
 				s.hears(Received{id, &proto.Have{Claim: []proto.Range{{First: uint32(i), Count: 1}}}})
 				return
 			}
@@ -31,20 +31,20 @@ func TestOverridden(t *testing.T) {
 	}
 	begins("c")
 	begins("c")
-	if s.isOverridden() {
+	if s.IsOverridden() {
 		t.Error("one member counts for all")
 	}
 	begins("d")
-	if !s.isOverridden() {
+	if !s.IsOverridden() {
 		t.Error("two members do not count")
 	}
 	s.hears(Left{Peer: "d"})
-	if !s.isOverridden() {
+	if !s.IsOverridden() {
 		t.Error("the only other member does not count")
 	}
 	s.now = s.now.Add(time.Minute)
 	s.hears(Tick{})
-	if s.isOverridden() {
+	if s.IsOverridden() {
 		t.Error("it never ends")
 	}
 }
@@ -63,14 +63,14 @@ func TestNotOverriddenByOtherRacks(t *testing.T) {
 	s.hears(Received{"a", &proto.Have{Have: every}})
 	s.now = s.now.Add(time.Second)
 	s.hears(Tick{})
-	if len(s.fetches) == 0 {
+	if len(s.Fetches) == 0 {
 		t.Fatal("the node claims nothing")
 	}
 	s.now = s.now.Add(time.Second)
 	for _, id := range []proto.PeerID{"c", "d"} {
 		s.hears(Received{id, &proto.Have{Claim: every}})
 	}
-	if s.isOverridden() {
+	if s.IsOverridden() {
 		t.Error("members of another rack keep the node from the WAN")
 	}
 }

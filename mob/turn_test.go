@@ -6,6 +6,7 @@ import (
 
 	"github.com/mobgrid/mob/mob/assign"
 	"github.com/mobgrid/mob/mob/flow"
+	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -15,16 +16,16 @@ func TestBusyMembersClaimLate(t *testing.T) {
 	for _, c := range []struct {
 		answer, delay time.Duration
 	}{
-		{time.Millisecond, s.t.Turn}, {300 * time.Millisecond, 150 * time.Millisecond},
-		{5 * time.Second, 2500 * time.Millisecond}, {time.Millisecond, s.t.Turn},
+		{time.Millisecond, s.Tuning.Turn}, {300 * time.Millisecond, 150 * time.Millisecond},
+		{5 * time.Second, 2500 * time.Millisecond}, {time.Millisecond, s.Tuning.Turn},
 	} {
 		for range 100 {
-			s.sendPing(s.joined["n"])
+			s.sendPing(s.Joined["n"])
 			nonce := flow.PingNonce(s.started, now)
 			s.Step(now.Add(c.answer), Received{"n", &proto.Pong{Nonce: nonce}})
-			s.now = now
+			s.Now = now
 		}
-		if got := s.site().ClaimDelay(); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
+		if got := s.Site().ClaimDelay(); got < c.delay-time.Millisecond || got > c.delay+time.Millisecond {
 			t.Errorf("members answer in %v: claims take %v, want %v", c.answer, got, c.delay)
 		}
 	}
@@ -34,23 +35,23 @@ func TestBusyMembersClaimLate(t *testing.T) {
 // answers take about as long, or none has come. Otherwise the link would be idle.
 func TestCrossingClaims(t *testing.T) {
 	s, a, now := fetching(20 * time.Millisecond)
-	l := a.level
+	l := a.Level
 	l.Share = assign.Share{}
-	if !s.crosses(a, 0) {
+	if !s.Crosses(a, 0) {
 		t.Error("a piece does not wait before any member has answered")
 	}
 	for _, answer := range []time.Duration{200 * time.Microsecond, 50 * time.Millisecond, time.Millisecond} {
 		for range 100 {
-			s.sendPing(s.joined["n"])
+			s.sendPing(s.Joined["n"])
 			nonce := flow.PingNonce(s.started, now)
 			s.Step(now.Add(answer), Received{"n", &proto.Pong{Nonce: nonce}})
-			s.now = now
+			s.Now = now
 		}
-		if got, want := s.crosses(a, 0), answer > 10*time.Millisecond; got != want {
+		if got, want := s.Crosses(a, 0), answer > 10*time.Millisecond; got != want {
 			t.Errorf("members answer in %v: a piece waits is %v", answer, got)
 		}
 		l.Share = assign.Share{First: 0, End: 100, Every: 100, Count: 100}
-		if s.crosses(a, 0) {
+		if s.Crosses(a, 0) {
 			t.Error("a piece of the node's share waits")
 		}
 		l.Share = assign.Share{}
@@ -62,36 +63,36 @@ func TestCrossingClaims(t *testing.T) {
 func TestClaimedAhead(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		after   time.Duration       // the wait
-		change  func(*State, *peer) // of the peer meanwhile
-		another bool                // may have it requested of it
+		after   time.Duration               // the wait
+		change  func(*State, *session.Peer) // of the peer meanwhile
+		another bool                        // may have it requested of it
 	}{
 		{"immediately", 0, nil, false},
 		{"while the peer may have a queue", DefaultTuning().Queue - 1, nil, false},
 		{"after that", DefaultTuning().Queue, nil, true},
-		{"the peer has left", 0, func(s *State, p *peer) { s.onLeft(p.ID, false) }, true},
-		{"the peer has dropped it", 0, func(s *State, p *peer) { s.removeHave(p, 0) }, true},
-		{"the peer is rationed", 0, func(_ *State, p *peer) { p.Rationed = true }, true},
+		{"the peer has left", 0, func(s *State, p *session.Peer) { s.onLeft(p.ID, false) }, true},
+		{"the peer has dropped it", 0, func(s *State, p *session.Peer) { s.removeHave(p, 0) }, true},
+		{"the peer is rationed", 0, func(_ *State, p *session.Peer) { p.Rationed = true }, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, a, now := fetching(20 * time.Millisecond)
 			s.Step(now, Joined{Node: Node{ID: "c", Cluster: "C"}})
-			claimed := s.joined["c"]
-			claimed.pipe.Start(now.Add(-20 * time.Millisecond))
-			claimed.pipe.Meter.Add(now, s.layout.Size)
-			a.level.Share = assign.Share{}
-			for _, p := range []*peer{a, claimed} {
+			claimed := s.Joined["c"]
+			claimed.Pipe.Start(now.Add(-20 * time.Millisecond))
+			claimed.Pipe.Meter.Add(now, s.Layout.Size)
+			a.Level.Share = assign.Share{}
+			for _, p := range []*session.Peer{a, claimed} {
 				p.Have.Add(0)
-				p.matched = true
+				p.Matched = true
 			}
 			f := s.startFetch(claimed, 0)
-			if f.peer != nil || s.next(claimed) == f {
+			if f.Peer != nil || s.next(claimed) == f {
 				t.Fatal("the piece did not wait")
 			}
 			if c.change != nil {
 				c.change(s, claimed)
 			}
-			s.now = f.notBefore.Add(c.after)
+			s.Now = f.NotBefore.Add(c.after)
 			s.endTurns()
 			if got := s.next(a) == f; got != c.another {
 				t.Errorf("another peer is next: %v", got)
@@ -99,8 +100,8 @@ func TestClaimedAhead(t *testing.T) {
 			if got := s.next(claimed) == f; got == c.another {
 				t.Errorf("the peer is next: %v", got)
 			}
-			if claimed.ahead != 0 || len(s.waiting) != 0 {
-				t.Errorf("%d pieces are claimed ahead, and %d wait", claimed.ahead, len(s.waiting))
+			if claimed.Ahead != 0 || len(s.Waiting) != 0 {
+				t.Errorf("%d pieces are claimed ahead, and %d wait", claimed.Ahead, len(s.Waiting))
 			}
 		})
 	}
@@ -112,10 +113,10 @@ func TestSlowMemberDoesNotDelayClaims(t *testing.T) {
 	s := newWitness("a", "A")
 	s.joins("A", "b", "c", "d")
 	for id, mean := range map[proto.PeerID]time.Duration{"b": time.Millisecond, "c": time.Millisecond, "d": 5 * time.Second} {
-		s.joined[id].Pings.Add(mean)
+		s.Joined[id].Pings.Add(mean)
 	}
-	s.measureAnswers(s.site())
-	if got := s.site().ClaimDelay(); got != s.t.Turn {
-		t.Errorf("members wait %v for a claim, want %v", got, s.t.Turn)
+	s.MeasureAnswers(s.Site())
+	if got := s.Site().ClaimDelay(); got != s.Tuning.Turn {
+		t.Errorf("members wait %v for a claim, want %v", got, s.Tuning.Turn)
 	}
 }

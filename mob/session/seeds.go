@@ -1,4 +1,4 @@
-package mob
+package session
 
 import "github.com/mobgrid/mob/mob/avail"
 
@@ -6,14 +6,14 @@ import "github.com/mobgrid/mob/mob/avail"
 // interface is the limit then, and a byte that it sends a second time is lost. So pieces that it sent to another rack
 // may come back from there. Sites have no such rule, since bytes between them cost more than time at a seed.
 
-// updateSeeds counts the seeds of each group but the site: the peers that had everything when they
-// joined. Where they are not few, for those that fetch, they are enough for the group.
-func (s *table) updateSeeds() {
-	for _, l := range s.levels[1:] {
+// UpdateSeeds counts the seeds of each group but the site: the peers that had everything when they
+// Joined. Where they are not few, for those that fetch, they are enough for the group.
+func (t *Table) UpdateSeeds() {
+	for _, l := range t.Levels[1:] {
 		seeds, fetching := 0, 1
-		for _, p := range s.peers {
+		for _, p := range t.Peers {
 			switch {
-			case p.shared <= l.Index:
+			case p.Shared <= l.Index:
 			case p.Seed && p.Holds():
 				seeds++
 			case !p.Have.Full():
@@ -25,8 +25,8 @@ func (s *table) updateSeeds() {
 		}
 		if seeds != l.Seeds {
 			l.Seeds = seeds
-			s.stored.TouchAll()
-			s.reconsiderAll()
+			t.Stored.TouchAll()
+			t.ReconsiderAll()
 		}
 	}
 }
@@ -34,27 +34,27 @@ func (s *table) updateSeeds() {
 // spare leaves a piece of the complete siblings of a group to a sibling that is not complete, and that
 // claims or has it: the other siblings get it from there, and the rack of the seed can serve its own
 // members. After the time that a piece waits in two queues it may be started anyway.
-func (s *table) spare(l *level, i int) {
+func (t *Table) spare(l *Level, i int) {
 	if l.Index == 0 || l.Complete == 0 {
 		return
 	}
-	for _, to := range l.links {
+	for _, to := range l.Links {
 		if !to.Pieces.Full() {
 			continue
 		}
-		for _, p := range to.peers {
+		for _, p := range to.Peers {
 			if p.Have.Has(i) {
-				s.sparePeer(p, i)
+				t.SparePeer(p, i)
 			}
 		}
 	}
 }
 
-// sparePeer is spare for a peer that just got the piece.
-func (s *table) sparePeer(p *peer, i int) {
-	l := p.level
-	spares := int(l.Rarity[i]) > l.Complete && len(p.deferred) < avail.MaxTimes
-	if l.Index > 0 && p.link.Pieces.Full() && spares && p.isActive() && s.wanted.Has(i) && l.Free(i) {
-		s.deferPiece(p, i, 2*s.t.Queue)
+// SparePeer is spare for a peer that just got the piece.
+func (t *Table) SparePeer(p *Peer, i int) {
+	l := p.Level
+	spares := int(l.Rarity[i]) > l.Complete && len(p.Deferred) < avail.MaxTimes
+	if l.Index > 0 && p.Link.Pieces.Full() && spares && p.IsActive() && t.Wanted.Has(i) && l.Free(i) {
+		t.Defer(p, i, 2*t.Tuning.Queue)
 	}
 }
