@@ -264,7 +264,7 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	return st, stopped(ctx, kept)
 }
 
-// stopped returns the error of a fetch whose context has ended. kept is what became of its bytes.
+// stopped returns the error of a fetch whose context has ended. kept says which bytes remain.
 func stopped(ctx context.Context, kept string) error {
 	cause := context.Cause(ctx)
 	if errors.Is(cause, errSourceChanged) || errors.Is(cause, errDeadline) {

@@ -72,7 +72,7 @@ func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control
 		case <-tick.C:
 			now, err := s.Transfer(ctx, req.Link)
 			if err != nil {
-				continue // it has not begun
+				continue // the daemon does not have it yet
 			}
 			p.Show(getFrame(now))
 			if p.Stalled && now.SourceChanged {
