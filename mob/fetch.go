@@ -60,22 +60,9 @@ func (s *State) unassign(f *session.Fetch) {
 	}
 }
 
-// release records that p will not send a span, unless it is requested of a second peer too, and takes
-// the fetch from p.
+// release takes a fetch from p, which will not send a span. If no peer is left, any may have it.
 func (s *State) release(p *session.Peer, f *session.Fetch, sp proto.Span) {
-	other := f.Peer
-	if other == p {
-		other = f.Helper
-	}
-	if f.Helper == p {
-		f.Helper = nil
-	}
-	if other == nil || !other.Pipe.Has(sp) {
-		f.GiveBack(sp)
-	}
-	if f.Peer == p {
-		f.Peer, f.Helper = f.Helper, nil
-	}
+	f.Leave(p, sp)
 	if f.Requested() || f.Peer != nil && f.Peer.Current == f { // a helper may be at another piece
 		return
 	}

@@ -61,25 +61,8 @@ func (s *State) checkBehind() {
 
 // check drops, stalls or pings a peer.
 func (s *State) check(p *session.Peer) {
-	pause := s.Tuning.Dead / 3 // between pings
-	switch {
-	case p.Measures():
-		pause = max(s.Tuning.Queue, s.batches.Pace)
-	case p.AcrossLink() && p.Box.Subscribed.Len() > 0:
-		pause = min(pause, 3*s.Tuning.Queue)
-	case p.Pipe.Busy() || p.Near() && !s.Complete && s.Now.Sub(p.LastSeen) > s.Tuning.Stall/2:
-		pause = min(pause, s.Tuning.Stall/2)
-	}
-	pause = max(pause, p.Pipe.RTT, 2*s.Site().ClaimDelay())
 	slack := p.AnswerLimit() + s.book.Late
-	owed := 0.0
-	switch {
-	case p.Pipe.Busy() && p.Pipe.Rate() > 0:
-		owed = p.Pipe.Wait()
-	case p.Pipe.Busy():
-		owed = -1
-	}
-	switch v := p.Verdict(s.Now, slack, !s.Complete, owed); {
+	switch v := p.Verdict(s.Now, slack, !s.Complete, p.Pipe.Owed()); {
 	case v == conduct.FellSilent:
 		s.setSilent(p, true)
 	case v == conduct.Dead || s.roster.Unanswered(p.Node, p.JoinedAt, s.Tuning.Dead+slack):
@@ -90,7 +73,7 @@ func (s *State) check(p *session.Peer) {
 		s.book.Stalls++
 		p.Pipe.Probing = true
 		s.recount(p, func() { p.Stall(s.Now) })
-	case s.Now.Sub(p.PingSent) >= pause:
+	case s.Now.Sub(p.PingSent) >= s.PingPause(p, s.batches.Pace):
 		s.sendPing(p)
 	}
 }

@@ -145,7 +145,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 	s.roster.Connect(!s.Complete)
 	s.applyChanges()
 	if ticked {
-		s.endTurns() // what has come was heard before
+		for _, f := range s.EndTurns() { // what has come was heard before
+			s.unassign(f)
+		}
 	}
 	s.fill()
 	s.batches.Flush(now, func(to proto.PeerID, m *proto.Have) { s.do(Send{Peer: to, Message: m}) })

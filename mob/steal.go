@@ -28,24 +28,13 @@ func (s *State) steal() {
 	if q := s.Joined[s.stealing]; q != nil && s.Now.Sub(q.StealSent) < stealTimeout {
 		return
 	}
-	var slowest *session.Peer
-	for _, p := range s.Peers {
-		if p.Shared > l.Index && p.Slow > 0 && s.Now.Sub(p.StealSent) >= stealPause && (slowest == nil || p.Slow > slowest.Slow) {
-			slowest = p
-		}
-	}
+	slowest := s.Slowest(l, stealPause)
 	if slowest == nil {
 		return
 	}
 	slowest.StealSent = s.Now
 	s.stealing = slowest.ID
-	rate := 0.0 // into the group
-	for _, p := range s.Peers {
-		if p.Level == l && !p.Stalled {
-			rate += p.Pipe.Rate()
-		}
-	}
-	s.send(slowest, &proto.Steal{Rate: uint64(rate)})
+	s.send(slowest, &proto.Steal{Rate: uint64(s.Rate(l))})
 }
 
 // starving returns the outermost group that the node finds no request for, although a remote peer has

@@ -32,13 +32,7 @@ func (s *State) recount(p *session.Peer, change func()) {
 // lapseClaims ends the claims of peers of the site that have lasted too long: longer than pieces take that members claim,
 // or that the node itself fetches. A peer does not get a second turn at a piece.
 func (s *State) lapseClaims() {
-	limit := max(s.Tuning.Stall, s.book.ClaimTimes.Most())
-	for _, f := range s.Fetches {
-		if f.Level != nil && f.Peer != nil {
-			limit = max(limit, 2*s.Now.Sub(f.Started))
-		}
-	}
-	limit += 2*s.Site().ClaimDelay() + s.book.Late
+	limit := max(s.Tuning.Stall, s.book.ClaimTimes.Most(), 2*s.Oldest()) + 2*s.Site().ClaimDelay() + s.book.Late
 	for _, p := range s.Peers {
 		if p.Near() {
 			p.Lapse(s.Now, limit, func(i int) {

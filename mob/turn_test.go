@@ -93,7 +93,9 @@ func TestClaimedAhead(t *testing.T) {
 				c.change(s, claimed)
 			}
 			s.Now = f.NotBefore.Add(c.after)
-			s.endTurns()
+			for _, f := range s.EndTurns() {
+				s.unassign(f)
+			}
 			if got := s.next(a) == f; got != c.another {
 				t.Errorf("another peer is next: %v", got)
 			}

@@ -124,6 +124,17 @@ func (f *Pipe) Wait() float64 {
 	return f.trip().Seconds() + float64(f.inFlight)/r
 }
 
+// Owed returns the expected time of the requested bytes in seconds: 0 if there are none, and less than 0 if it is unknown.
+func (f *Pipe) Owed() float64 {
+	switch {
+	case !f.Busy():
+		return 0
+	case f.Rate() > 0:
+		return f.Wait()
+	}
+	return -1
+}
+
 // InFlight returns the bytes that are requested.
 func (f *Pipe) InFlight() int { return f.inFlight }
 

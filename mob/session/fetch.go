@@ -63,3 +63,21 @@ func (f *Fetch) Enters(l *Level) bool { return f != nil && f.Level != nil && f.L
 func (f *Fetch) Concerns(p *Peer) bool {
 	return f != nil && f.Level != nil && f.Level.Index <= p.Shared
 }
+
+// Leave takes the fetch from p, which will not send a span. The span is to be requested again, unless it is requested of a
+// second peer too.
+func (f *Fetch) Leave(p *Peer, sp proto.Span) {
+	other := f.Peer
+	if other == p {
+		other = f.Helper
+	}
+	if f.Helper == p {
+		f.Helper = nil
+	}
+	if other == nil || !other.Pipe.Has(sp) {
+		f.GiveBack(sp)
+	}
+	if f.Peer == p {
+		f.Peer, f.Helper = f.Helper, nil
+	}
+}

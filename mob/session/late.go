@@ -32,6 +32,27 @@ func (t *Table) Slow(l *Level) []*Fetch {
 	return fs
 }
 
+// Slowest returns the peer of a group with the most slow pieces, nil if there is none, among those that the node did
+// not ask for some during a pause.
+func (t *Table) Slowest(l *Level, pause time.Duration) (slowest *Peer) {
+	for _, p := range t.Peers {
+		if p.Shared > l.Index && p.Slow > 0 && t.Now.Sub(p.StealSent) >= pause && (slowest == nil || p.Slow > slowest.Slow) {
+			slowest = p
+		}
+	}
+	return slowest
+}
+
+// Rate returns the rate at which the node fetches for a group, in bytes per second.
+func (t *Table) Rate(l *Level) (rate float64) {
+	for _, p := range t.Peers {
+		if p.Level == l && !p.Stalled {
+			rate += p.Pipe.Rate()
+		}
+	}
+	return rate
+}
+
 // Late lists the fetches of which every byte is requested, the oldest first.
 func (t *Table) Late() []*Fetch {
 	var fs []*Fetch
@@ -44,14 +65,32 @@ func (t *Table) Late() []*Fetch {
 	return fs
 }
 
-// IsFaster reports whether p would deliver a late piece much sooner than the peer that has kept it
-// waiting, or, if p's link is spare, than that peer probably will.
-func (p *Peer) IsFaster(f *Fetch, now time.Time, stall time.Duration, spare bool) bool {
-	queue := p.Pipe.Limits.Queue
-	rest := p.Pipe.Wait() + float64(f.Missing)/max(p.Pipe.Rate(), 1)
-	waited := f.Peer.Pipe.Waited(now, f.Piece) - f.grace()
-	if waited > 3*queue && waited.Seconds() > 2*rest || waited > stall/2 {
-		return true
+// Oldest returns the time that the oldest fetch from outside of the own cluster has taken.
+func (t *Table) Oldest() (oldest time.Duration) {
+	for _, f := range t.Fetches {
+		if f.Level != nil && f.Peer != nil {
+			oldest = max(oldest, t.Now.Sub(f.Started))
+		}
 	}
-	return spare && f.Peer.Pipe.Wait() > 2*(rest+p.Pipe.Queue.Seconds())
+	return oldest
+}
+
+// IsFaster reports whether a peer would deliver a late piece much sooner than the peer that has kept it waiting.
+func (t *Table) IsFaster(p *Peer, f *Fetch) bool {
+	waited := f.Peer.Pipe.Waited(t.Now, f.Piece) - f.grace()
+	return waited > 3*t.Tuning.Queue && waited.Seconds() > 2*p.rest(f) || waited > t.Tuning.Stall/2
+}
+
+// rest returns the time in seconds in which the peer would deliver what is missing of a fetch.
+func (p *Peer) rest(f *Fetch) float64 {
+	return p.Pipe.Wait() + float64(f.Missing)/max(p.Pipe.Rate(), 1)
+}
+
+// IsSpare reports whether the peer would probably deliver a late piece much sooner than its peer, and its link has no
+// other use while all missing pieces of the group that the piece enters are claimed: no request is outstanding there.
+// Near the end a cluster waits for pieces on its slow links, while fast ones are idle. The timing of external peers
+// says little.
+func (p *Peer) IsSpare(f *Fetch) bool {
+	return p.Link != nil && p.Link.Out() == 0 && f.Level != nil && !f.Peer.External && !p.External &&
+		f.Peer.Pipe.Wait() > 2*(p.rest(f)+p.Pipe.Queue.Seconds())
 }

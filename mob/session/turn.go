@@ -8,6 +8,10 @@ import (
 	"github.com/mobgrid/mob/mob/timer"
 )
 
+// Members of a cluster, and clusters, that wait for the same new piece would all start it at the same time, before their
+// claims arrive. So they have an order for each piece, which each computes alone. A node leaves the piece to the ones
+// before it until their claims would have arrived.
+
 // TakeTurn defers a piece that a remote peer just got, for the active members whose turn is before the
 // node's.
 func (t *Table) TakeTurn(p *Peer, i int) {
@@ -107,4 +111,41 @@ func (t *Table) HasChoice(p *Peer, from int) bool {
 		}
 	}
 	return alone >= own.Size
+}
+
+// EndTurns makes deferred pieces available that are due, and fetches that have waited to their peers. It returns
+// the fetches that any other peer may have now.
+func (t *Table) EndTurns() (ended []*Fetch) {
+	if !t.Due.Expired(timer.Turn, t.Now) {
+		return nil
+	}
+	for _, p := range t.Peers {
+		for i, at := range p.Deferred {
+			if t.Now.Before(at) {
+				t.Due.Sooner(timer.Turn, at)
+				continue
+			}
+			delete(p.Deferred, i)
+			p.Idle = false
+			t.Refill(p)
+		}
+	}
+	t.Waiting = slices.DeleteFunc(t.Waiting, func(f *Fetch) bool {
+		until := f.NotBefore.Add(t.Tuning.Queue)
+		switch claimed := t.IsAhead(f); {
+		case t.Now.Before(f.NotBefore):
+			t.Due.Sooner(timer.Turn, f.NotBefore)
+			return false
+		case claimed && t.Now.Before(until) && t.MaySend(f.WaitsAt, f):
+			t.Due.Sooner(timer.Turn, until)
+			t.Refill(f.WaitsAt)
+			return false
+		case claimed:
+			ended = append(ended, f)
+		}
+		f.WaitsAt.Ahead--
+		t.Refill(f.WaitsAt)
+		return true
+	})
+	return ended
 }
