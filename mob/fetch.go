@@ -4,19 +4,9 @@ import (
 	"slices"
 
 	"github.com/mobgrid/mob/mob/avail"
-	"github.com/mobgrid/mob/mob/flow"
 	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
 )
-
-// startFetch starts a piece with a peer.
-func (s *State) startFetch(p *session.Peer, i int) *session.Fetch {
-	f := &session.Fetch{Progress: flow.NewProgress(i, s.Layout.SizeOf(i)), Started: s.Now, Alone: s.book.Suspect(i)}
-	s.Wanted.Remove(i)
-	s.Fetches[i] = f
-	s.assign(p, f)
-	return f
-}
 
 // assign has a fetch request its next bytes of p. It claims the piece if it enters a group that the
 // node is in, or if only one member of the cluster has it: that member should send each piece once.

@@ -78,6 +78,17 @@ func (s *State) check(p *session.Peer) {
 	}
 }
 
+// setSilent records that a peer of the site fell silent, or is not any more. While it is, its share and its
+// claims are for other members.
+func (s *State) setSilent(p *session.Peer, silent bool) {
+	s.recount(p, func() { p.Silent = silent })
+	if silent {
+		p.Slow = 0
+	}
+	s.roster.SetSilent(p.Node, silent)
+	s.applyChanges()
+}
+
 // cancelAll cancels everything that was requested of a peer.
 func (s *State) cancelAll(p *session.Peer) {
 	for _, sp := range p.Pipe.Requested() {

@@ -12,19 +12,10 @@ func (s *State) fill() {
 	if s.Complete {
 		return
 	}
-	for _, l := range s.Levels {
-		if open := s.roster.MayFetch(l.Group); open != l.Open {
-			l.Open = open
-			for _, p := range s.Peers {
-				s.Refill(p)
-			}
-		}
-	}
 	if s.Work.Update(s.Now) {
 		s.ReconsiderAll()
 	}
-	s.SortReady()
-	for _, p := range s.Ready {
+	for _, p := range s.FindReady(s.roster.MayFetch) {
 		p.Ready = false
 		if (p.Matched || p.HasStarted()) && (p.Local || p.Level.Open) {
 			s.fillPeer(p)
@@ -90,7 +81,9 @@ func (s *State) next(p *session.Peer) *session.Fetch {
 		p.Idle = true
 		return nil
 	}
-	return s.startFetch(p, i)
+	f := s.Start(i, s.book.Suspect(i))
+	s.assign(p, f)
+	return f
 }
 
 // pick returns a piece to begin with p, -1 if there is none.

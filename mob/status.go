@@ -55,6 +55,7 @@ func (s *State) Status() Status {
 		Size:     site.Size,
 		Settling: !s.Stored.Have.Full() && !s.roster.MayFetch(site.Group),
 		Stalls:   s.book.Stalls,
+		Fetching: s.Fetching(),
 	}
 	st.Parents, st.Followed = s.Work.Parents()
 	for _, p := range s.Peers {
@@ -72,18 +73,7 @@ func (s *State) Status() Status {
 		}
 		st.Peers = append(st.Peers, ps)
 	}
-	missing := s.Wanted
-	for i, f := range s.Fetches {
-		if f.Peer != nil {
-			st.Fetching++
-			continue
-		}
-		if missing == s.Wanted {
-			missing = s.Wanted.Clone()
-		}
-		missing.Add(i)
-	}
-	for i := range missing.All() {
+	for i := range s.Missing().All() {
 		if site.Holders[i] > 0 || site.Rarity[i] > 0 {
 			st.Available++
 			continue

@@ -85,7 +85,8 @@ func TestClaimedAhead(t *testing.T) {
 				p.Have.Add(0)
 				p.Matched = true
 			}
-			f := s.startFetch(claimed, 0)
+			f := s.Start(0, false)
+			s.assign(claimed, f)
 			if f.Peer != nil || s.next(claimed) == f {
 				t.Fatal("the piece did not wait")
 			}

@@ -26,6 +26,14 @@ type Fetch struct {
 	NotBefore time.Time
 }
 
+// Start starts a piece. If alone is true it comes from one peer only.
+func (t *Table) Start(i int, alone bool) *Fetch {
+	f := &Fetch{Progress: flow.NewProgress(i, t.Layout.SizeOf(i)), Started: t.Now, Alone: alone}
+	t.Wanted.Remove(i)
+	t.Fetches[i] = f
+	return f
+}
+
 // IsPlanned reports whether a piece comes from its parent in the plan.
 func (f *Fetch) IsPlanned(work *assign.Assignment) bool {
 	return f.Peer != nil && work.Sends(f.Peer.Planned, f.Piece)

@@ -81,15 +81,15 @@ func (t *Table) IsFaster(p *Peer, f *Fetch) bool {
 	return waited > 3*t.Tuning.Queue && waited.Seconds() > 2*p.rest(f) || waited > t.Tuning.Stall/2
 }
 
-// rest returns the time in seconds in which the peer would deliver what is missing of a fetch.
+// rest returns the time in seconds in which the peer would deliver the missing bytes of a fetch.
 func (p *Peer) rest(f *Fetch) float64 {
 	return p.Pipe.Wait() + float64(f.Missing)/max(p.Pipe.Rate(), 1)
 }
 
 // IsSpare reports whether the peer would probably deliver a late piece much sooner than its peer, and its link has no
 // other use while all missing pieces of the group that the piece enters are claimed: no request is outstanding there.
-// Near the end a cluster waits for pieces on its slow links, while fast ones are idle. The timing of external peers
-// says little.
+// Near the end a cluster waits for pieces on its slow links, while fast ones are idle. The timing of external
+// peers is not a measure.
 func (p *Peer) IsSpare(f *Fetch) bool {
 	return p.Link != nil && p.Link.Out() == 0 && f.Level != nil && !f.Peer.External && !p.External &&
 		f.Peer.Pipe.Wait() > 2*(p.rest(f)+p.Pipe.Queue.Seconds())

@@ -80,10 +80,18 @@ func (t *Table) Remove(p *Peer) {
 	}
 }
 
-// SortReady puts the peers first that have the rest of a piece to be requested, the oldest piece
-// first, and then sorts by ID. Peers may share a link's window, and new pieces of one must not take
-// the room of a started one.
-func (t *Table) SortReady() {
+// FindReady finds the groups that the node may fetch for, and returns the ready peers. The peers come first that have
+// the rest of a piece to be requested, the oldest piece first, and then they are sorted by ID. Peers may share a
+// link's window, and new pieces of one must not take the room of a started one.
+func (t *Table) FindReady(mayFetch func(*roster.Group) bool) []*Peer {
+	for _, l := range t.Levels {
+		if open := mayFetch(l.Group); open != l.Open {
+			l.Open = open
+			for _, p := range t.Peers {
+				t.Refill(p)
+			}
+		}
+	}
 	begun := func(p *Peer) time.Time {
 		if p.Local || !p.HasStarted() || p.Current.Requested() {
 			return t.Now.Add(1) // last
@@ -91,6 +99,7 @@ func (t *Table) SortReady() {
 		return p.Current.Started
 	}
 	slices.SortFunc(t.Ready, func(p, q *Peer) int { return cmp.Or(begun(p).Compare(begun(q)), comparePeers(p, q)) })
+	return t.Ready
 }
 
 // Refill has the next fill look at a peer: it may have room, or something to be requested.
@@ -173,6 +182,31 @@ func (t *Table) IsLeft(l *Level, i int) bool {
 // Want adds a piece to those to fetch, unless it is stored or in progress, and reports whether that is news.
 func (t *Table) Want(i int) bool {
 	return !t.Stored.Have.Has(i) && t.Fetches[i] == nil && t.Wanted.Add(i)
+}
+
+// Fetching returns the number of pieces that are requested of a peer.
+func (t *Table) Fetching() (n int) {
+	for _, f := range t.Fetches {
+		if f.Peer != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Missing returns the pieces to fetch that are not requested of a peer. The set must not be changed.
+func (t *Table) Missing() *bitset.Set {
+	missing := t.Wanted
+	for i, f := range t.Fetches {
+		if f.Peer != nil {
+			continue
+		}
+		if missing == t.Wanted {
+			missing = t.Wanted.Clone()
+		}
+		missing.Add(i)
+	}
+	return missing
 }
 
 // MaySend reports whether something of a fetch that has no peer may be requested of p.
