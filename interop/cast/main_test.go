@@ -15,7 +15,7 @@ var programs string
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 // parallel is the number of tests that run at a time: they wait for links and processes most of the time.
-const parallel = "4"
+const parallel = "8"
 
 func runAll(m *testing.M) int {
 	err := flag.Set("test.parallel", parallel)
