@@ -2,6 +2,7 @@ package bittorrent
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"strings"
@@ -39,12 +40,19 @@ func TestDecodingMemory(t *testing.T) {
 		{"handshake of keys", extended, keys(maxExtended)},
 		{"metadata message of keys", metadata, keys(maxExtended)},
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		err := c.decode([]byte(c.b))
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > uint64(4*len(c.b)) || err != nil {
-			t.Errorf("%s: %d bytes for %d, error %v", c.name, used, len(c.b), err)
+		least := uint64(math.MaxUint64) // of three, since other goroutines allocate, too
+		for range 3 {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := c.decode([]byte(c.b))
+			runtime.ReadMemStats(&after)
+			least = min(least, after.TotalAlloc-before.TotalAlloc)
+			if err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+		if least > uint64(4*len(c.b)) {
+			t.Errorf("%s: %d bytes for %d", c.name, least, len(c.b))
 		}
 	}
 }
