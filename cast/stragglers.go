@@ -10,7 +10,8 @@ import (
 const (
 	// slowPart is the factor between the rates of the median host and of one that is too slow.
 	slowPart = 4
-	// maxLook bounds the time that counts between two calls of find. After a longer one this process was stopped.
+	// maxLook bounds the time that counts between two calls of find, and is the least time without a held source that is a break.
+	// After a longer one this process was stopped.
 	maxLook = time.Second
 )
 
@@ -72,7 +73,7 @@ func (s *stragglers) find(now time.Time, hosts []HostResult, held bool, read int
 // is held all hosts have the rate of the slowest, so that one is compared with the median before.
 func (s *stragglers) note(now time.Time, hosts []HostResult, left []int, held bool) {
 	passed := min(now.Sub(s.looked), maxLook)
-	free := now.Sub(s.heldAt) >= s.cfg.DropSlow/slowPart
+	free := now.Sub(s.heldAt) >= max(s.cfg.DropSlow/slowPart, maxLook)
 	s.looked = now
 	if s.bytes == nil || free && (held || now.Sub(s.since) >= s.cfg.DropSlow) {
 		s.start(now, hosts)

@@ -55,7 +55,7 @@ func (m streamModel) run(cfg Config, seconds float64) (dropped []string) {
 	return dropped
 }
 
-// TestDropSlow checks which hosts are dropped of a stream of 20 MB/s, or of a source without a limit, for DropSlow of 5 s.
+// TestDropSlow checks which hosts are dropped of a stream of 20 MB/s, or of a source without a limit.
 func TestDropSlow(t *testing.T) {
 	t.Parallel()
 	pause := func(from, to float64) func(float64) float64 {
@@ -91,6 +91,12 @@ func TestDropSlow(t *testing.T) {
 		got := streamModel{c.source, 320, c.rates}.run(Config{DropSlow: 5 * time.Second, Min: c.min, Grace: -1}, 100)
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	for drop, want := range map[time.Duration]string{time.Second: "18 s: n2 ", time.Minute: "77 s: n2 "} {
+		m := streamModel{20, 320, []func(float64) float64{fast, at(1), fast}}
+		if got := m.run(Config{DropSlow: drop}, 100); len(got) != 1 || !strings.HasPrefix(got[0], want) {
+			t.Errorf("DropSlow %v: %q, want %q", drop, got, want)
 		}
 	}
 }

@@ -33,6 +33,19 @@ type site struct {
 // Configure, if not nil, may change a host before it starts. The test runs in parallel: links limit it, not the processor.
 func newSite(t testing.TB, rate netns.Rate, nodes []int, configure func(name string, c *sshd.Config)) *site {
 	t.Helper()
+	c := netns.Config{Clusters: netns.Clusters(nodes...)}
+	var names []string
+	for i := range c.Clusters {
+		c.Clusters[i].NIC = rate
+		names = append(names, c.Clusters[i].Name)
+	}
+	c.Links = netns.Uniform(rate, names...)
+	return newSiteOn(t, c, configure)
+}
+
+// newSiteOn is newSite on another grid.
+func newSiteOn(t testing.TB, c netns.Config, configure func(name string, c *sshd.Config)) *site {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a test on a grid: not with -short")
 	}
@@ -48,13 +61,6 @@ func newSite(t testing.TB, rate netns.Rate, nodes []int, configure func(name str
 	if err := build(); err != nil {
 		t.Fatal("the programs do not build: ", err)
 	}
-	c := netns.Config{Clusters: netns.Clusters(nodes...)}
-	var names []string
-	for i := range c.Clusters {
-		c.Clusters[i].NIC = rate
-		names = append(names, c.Clusters[i].Name)
-	}
-	c.Links = netns.Uniform(rate, names...)
 	grid, err := netns.New(c)
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +81,13 @@ func newSite(t testing.TB, rate netns.Rate, nodes []int, configure func(name str
 		}
 	})
 	var all []sshd.Config
-	for i, name := range names {
-		for n := range nodes[i] {
+	for i, cluster := range c.Clusters {
+		for n := range cluster.Nodes {
 			if i == 0 && n == 0 {
 				continue
 			}
-			c := sshd.Config{Node: grid.Node(name, n), Name: fmt.Sprint(name, n), Hide: programs}
+			node := grid.Node(cluster.Name, n)
+			c := sshd.Config{Node: node, Name: node.Name(), Hide: programs}
 			if configure != nil {
 				configure(c.Name, &c)
 			}
