@@ -130,14 +130,19 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	fl.IntVar(&f.Window, "window", defaultWindow, "`NUMBER` of concurrent logins")
 	fl.BoolVar(&f.Keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
 	fl.StringVar(&f.spool, "spool", defaultSpool, "`SIZE` that a stream may take on the disk of a slow host, and here")
-	fl.StringVar(&f.min, "min", defaultMin, "hosts that must get the content, a `NUMBER` or percentage")
-	fl.DurationVar(&f.Deadline, "deadline", 0, "end hosts that are not done that long after the start, `D`")
-	fl.DurationVar(&f.Grace, "grace", 0, "end hosts that are not done that long after --min hosts are, `D`")
+	f.addLimits(fl)
 	fl.DurationVar(&f.DropSlow, "drop-slow", 0, "end a host that alone holds a stream back for that long, `D`")
 	fl.Lookup("drop-slow").NoOptDefVal = "10s"
 	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
 	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+}
+
+// addLimits adds the flags that cast and sbcast share.
+func (f *flags) addLimits(fl *pflag.FlagSet) {
+	fl.StringVar(&f.min, "min", defaultMin, "hosts that must get the content, a `NUMBER` or percentage")
+	fl.DurationVar(&f.Deadline, "deadline", 0, "end hosts that are not done that long after the start, `D`")
+	fl.DurationVar(&f.Grace, "grace", 0, "end hosts that are not done that long after --min hosts are, `D`")
 }
 
 // check completes the configuration, before any host is contacted. It returns the minimum number of hosts that must

@@ -19,12 +19,13 @@ the nodes, and DEST belongs to the user. Use mob cast if the nodes are in severa
 
 DEST is a path on each node; with a slash at its end it is the directory for SRC.
 
-The flags are the same as sbcast's. --compress, --fanout, --size and --timeout are accepted
-and do nothing: mob has no use for them. Modes and times are preserved in any case, as
-by "mob get", owners never, nor setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
+The flags are those of Slurm's sbcast, and --min, --deadline and --grace of mob cast.
+--compress, --fanout, --size and --timeout are accepted and do nothing: mob has no use
+for them. Modes and times are preserved in any case, as by "mob get", owners never, nor setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
 
 const sbcastExample = `  mob sbcast model.bin /tmp/model.bin
   mob sbcast --force data/ /scratch/
+  mob sbcast --deadline 10m --min 95% --grace 30s data/ /scratch/
   srun ls -l /tmp/model.bin`
 
 // sbcastFlags are the flags of sbcast.
@@ -49,6 +50,7 @@ func newSbcast(a *command.App, run runner) *cobra.Command {
 func (f *sbcastFlags) add(fl *pflag.FlagSet) {
 	f.set = fl
 	fl.BoolVarP(&f.Force, "force", "f", false, "replace what is at DEST")
+	f.addLimits(fl)
 	fl.BoolP("preserve", "p", false, "preserve modes and times, as is done in any case")
 	fl.StringP("compress", "C", "", "ignored")
 	fl.Lookup("compress").NoOptDefVal = "default"
@@ -83,7 +85,7 @@ func runSbcast(ctx context.Context, a *command.App, run runner, src, dest string
 		return err
 	}
 	f.hosts, f.launcher, f.Dest = []string{"slurm"}, "srun", strings.ReplaceAll(dest, "%", "%%")
-	f.Window, f.spool, f.min = defaultWindow, defaultSpool, defaultMin
+	f.Window, f.spool = defaultWindow, defaultSpool
 	least, err := f.check(a, src)
 	if err != nil {
 		return command.Usagef("%w", err)
