@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/cast/agent"
@@ -59,6 +60,7 @@ type caster struct {
 	looked  time.Time     // when look was called last
 	moved   time.Time     // the last progress of the source or a host
 
+	ending     atomic.Bool   // all agents end, a relay after the agents behind it
 	settled    chan struct{} // receives a token when a host is done or has failed
 	stragglers stragglers
 
@@ -97,6 +99,7 @@ func newCaster(cfg Config) (c *caster, err error) {
 		Shell:    launch.Shell(cfg.Shell),
 		Programs: programs,
 		Window:   cfg.Window,
+		Children: cfg.Tree,
 		Keep:     cfg.Keep,
 		Log:      cfg.Log,
 	})
@@ -142,6 +145,7 @@ func (c *caster) run(ctx context.Context) error {
 		read <- failed
 	})
 	why := c.wait(ctx, read)
+	c.ending.Store(true)
 	for _, h := range c.hosts {
 		if why != nil && ctx.Err() == nil {
 			h.settle(Failed, agent.OneLine(why), 0)

@@ -27,6 +27,7 @@ type grid struct {
 const rsh = `#!/bin/sh
 root=$(dirname "$0"); host=$1
 cd "$root/$host/home" 2>/dev/null || { echo "ssh: Could not resolve hostname $host: Name or service not known" >&2; exit 255; }
+echo "${MOB_TEST_HOST##*/}" >../via # the host that logs in here, if it is not the caster
 export HOME="$PWD" TMPDIR="$root/$host/tmp" MOB_TEST_HOST="$root/$host"
 unset XDG_CACHE_HOME XDG_RUNTIME_DIR
 [ -f ../rc ] && . ../rc

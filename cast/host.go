@@ -47,19 +47,27 @@ func newHost(c *caster, index int) (*host, error) {
 // run runs the agent on the host until the cast is over or the host is given up.
 func (h *host) run() {
 	p, err := h.caster.launcher.Start(h.ctx, h.is.Name, h.is.Cluster, func(phase string) { h.enter(Phase(phase)) })
-	if err != nil {
-		h.fail(err)
-		return
+	for err == nil {
+		if h.attend(p); !p.Lost() || h.ctx.Err() != nil {
+			return
+		}
+		p, err = h.caster.launcher.Attach(h.ctx, p, h.is.Cluster)
 	}
+	h.fail(err)
+}
+
+// attend exchanges messages with the agent until it has exited, or its relay was lost.
+func (h *host) attend(p *launch.Process) {
 	h.mu.Lock()
 	h.process, h.lastSeen = p, time.Now()
 	h.mu.Unlock()
+	h.ready = false
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		h.read(p)
 	}()
-	err = h.sendMessages(p, ended)
+	err := h.sendMessages(p, ended)
 	if err == nil {
 		err = h.end(p)
 	}
@@ -79,6 +87,11 @@ func (h *host) end(p *launch.Process) error {
 	end := new(agent.End)
 	if why := context.Cause(h.ctx); !errors.Is(why, context.Canceled) {
 		end.Error = agent.OneLine(why)
+	}
+	if h.caster.ending.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), endWait)
+		defer cancel()
+		p.WaitRelayed(ctx)
 	}
 	err := p.Send(&agent.Message{End: end})
 	p.CloseStdin()
@@ -101,8 +114,8 @@ func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 			var first uint64
 			records, first, changed = s.records.from(next)
 			next = max(next, first) + uint64(len(records))
-			for _, r := range records {
-				if err := p.Send(&agent.Message{Record: r}); err != nil {
+			for i, r := range records {
+				if err := p.Send(&agent.Message{Record: r, Number: next - uint64(len(records)-i)}); err != nil {
 					return err
 				}
 			}
@@ -178,7 +191,11 @@ func (h *host) read(p *launch.Process) {
 			p.Kill()
 		}
 	}
-	if _, line := p.Wait(); line != "" {
+	_, line := p.Wait()
+	if p.Lost() {
+		return
+	}
+	if line != "" {
 		h.fail(errors.New(line))
 		return
 	}

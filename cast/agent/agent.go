@@ -31,6 +31,9 @@ const (
 	lastProgress = 10 * time.Second
 	// lastRequest bounds the time that an agent without a caster serves its neighbors after the last request.
 	lastRequest = 5 * time.Second
+	// attachWait bounds the time that an agent without a caster waits for another login, if there may be one. Then the caster has
+	// given it up.
+	attachWait = 35 * time.Second
 	// closing bounds the time of the cleanup.
 	closing = 10 * time.Second
 	// maxMessage bounds a message, in bytes.
@@ -55,6 +58,7 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 	server, err := launch.Serve(stdout)
 	if err == nil {
 		a := &agent{server: server, out: newReporter(stdout), outcome: make(chan error, 1)}
+		a.relay = launch.NewRelay(a.out.relay)
 		if err = a.run(ctx, stdin); err != nil {
 			err = errors.New(a.describe(err))
 		}
@@ -70,7 +74,10 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 type agent struct {
 	server *launch.Server
 	out    *reporter
+	relay  *launch.Relay
 	given  Start
+	ready  *Report // nil before it was sent
+	logins int     // after the first
 	node   *peer.Node
 	job    job
 
@@ -92,9 +99,7 @@ type job interface {
 // run handles messages from the caster until End, and cleans up.
 func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	messages := make(chan *Message)
-	go readMessages(ctx, stdin, messages)
-	err = a.handleMessages(ctx, messages)
+	err = a.handleMessages(ctx, readMessages(ctx, stdin))
 	cancel(err)
 	a.out.close()
 	closed := make(chan error, 1)
@@ -123,6 +128,10 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 				break
 			}
 			last.received = time.Now()
+			if m.Relay != nil {
+				a.relay.Handle(m.Relay)
+				break
+			}
 			if m.End != nil {
 				return a.end(m.End)
 			}
@@ -138,6 +147,10 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 				held, reported = now.Held, time.Now()
 			}
 			last.note(now, a.traffic())
+			if in, out := a.server.Attached(); out != nil {
+				messages = a.attach(ctx, in, out)
+				last.orphan, last.received = false, time.Now()
+			}
 		case <-ctx.Done():
 			return fmt.Errorf("interrupted: %w", errEnded)
 		}
@@ -147,11 +160,28 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 	}
 }
 
+// attach continues with another login of the caster, which does not know what the former one received.
+func (a *agent) attach(ctx context.Context, in io.Reader, out io.Writer) <-chan *Message {
+	a.logins++
+	a.relay.Close()
+	a.relay = launch.NewRelay(a.out.relay)
+	a.out.redirect(out)
+	if a.ready != nil {
+		a.out.send(a.ready)
+	}
+	if a.settled {
+		a.settle(a.failure)
+	}
+	return readMessages(ctx, in)
+}
+
 // handle processes a message.
 func (a *agent) handle(ctx context.Context, m *Message) error {
 	switch {
-	case m.Start != nil && a.job != nil:
-		return errors.New("second Start message")
+	case m.Start != nil && (a.job != nil || a.failure != nil):
+		if a.logins--; a.logins < 0 {
+			return errors.New("second Start message")
+		}
 	case m.Start != nil:
 		a.given = *m.Start
 		if err := a.start(ctx, m.Start); err != nil {
@@ -196,7 +226,8 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	}
 	ready := Info(a.node)
 	ready.Addrs = ready.Addrs[:min(len(ready.Addrs), launch.MaxAddrs)]
-	a.out.send(&Report{Ready: &ready})
+	a.ready = &Report{Ready: &ready}
+	a.out.send(a.ready)
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
 	a.meetCaster(meeting, s.Caster)
@@ -237,6 +268,8 @@ func (a *agent) end(e *End) error {
 func (a *agent) orphaned(l *liveness) (over bool, err error) {
 	switch {
 	case !l.orphan && time.Since(l.received) < silence:
+		return false, nil
+	case a.server.Attachable() && !a.settled && time.Since(l.received) < attachWait:
 		return false, nil
 	case a.failure != nil:
 		return true, a.failure
@@ -300,6 +333,7 @@ func (a *agent) close() (err error) {
 		}
 		err = a.job.close()
 	}
+	a.relay.Close()
 	if a.node != nil {
 		_ = a.node.Close() // complete transfers were flushed before Done
 	}
@@ -307,21 +341,25 @@ func (a *agent) close() (err error) {
 }
 
 // readMessages reads messages until stdin or ctx ends. It closes the channel if stdin ends.
-func readMessages(ctx context.Context, stdin io.Reader, messages chan<- *Message) {
-	lines := bufio.NewScanner(stdin)
-	lines.Buffer(nil, maxMessage)
-	for lines.Scan() {
-		m := new(Message)
-		if json.Unmarshal(lines.Bytes(), m) != nil {
-			break
+func readMessages(ctx context.Context, stdin io.Reader) <-chan *Message {
+	messages := make(chan *Message)
+	go func() {
+		lines := bufio.NewScanner(stdin)
+		lines.Buffer(nil, maxMessage)
+		for lines.Scan() {
+			m := new(Message)
+			if json.Unmarshal(lines.Bytes(), m) != nil {
+				break
+			}
+			select {
+			case messages <- m:
+			case <-ctx.Done():
+				return
+			}
 		}
-		select {
-		case messages <- m:
-		case <-ctx.Done():
-			return
-		}
-	}
-	close(messages)
+		close(messages)
+	}()
+	return messages
 }
 
 // describe returns the text of an error in one line. It names paths as the user did, since homes and temporary directories differ

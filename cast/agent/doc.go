@@ -13,5 +13,8 @@
 //
 // Content of some kilobytes is in the Start message. Then the agent starts no node: it verifies the bytes and writes them.
 //
+// In a tree the agent also runs the remote shell for other hosts (launch.Relay). If its own login is lost with the host that it came
+// through, it waits for another one; then it reports its state again, and ignores what it has received before.
+//
 // A [Message] is a line of JSON, a [Report] a record (RFC 7464). Only the Start message contains secrets.
 package agent

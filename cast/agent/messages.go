@@ -4,20 +4,25 @@ import (
 	"strings"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/cast/launch"
 )
 
 // Message is a message from the caster to an agent. One field is set. A message without any is a keepalive.
 type Message struct {
 	Start *Start `json:"start,omitempty"`
-	// Record is a signed record of a stream: see cast/stream.
+	// Record is a signed record of a stream, and Number its number: see cast/stream.
 	Record []byte `json:"record,omitempty"`
+	Number uint64 `json:"number,omitempty"`
 	// Release reports that every host has the records below this number.
 	Release *uint64 `json:"release,omitempty"`
+	// Relay is about a command that the agent runs on another host.
+	Relay *launch.Frame `json:"relay,omitempty"`
 	// End ends the agent.
 	End *End `json:"end,omitempty"`
 }
 
-// Start configures the agent. It is sent first, and once.
+// Start configures the agent. It is sent first, and once in each login.
 type Start struct {
 	// Host and Cluster are the names given by the user.
 	Host    string `json:"host"`
@@ -68,6 +73,8 @@ type Report struct {
 	// Done reports that the content is on the disk of the host, or that the command has exited with status 0.
 	Done   *Progress `json:"done,omitempty"`
 	Failed *Failed   `json:"failed,omitempty"`
+	// Relay is about a command that the agent runs on another host.
+	Relay *launch.Frame `json:"relay,omitempty"`
 }
 
 // Progress is sent once per second.

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxOutput bounds the queued lines of a command.
+	// maxOutput bounds the queued lines of a command and frames of a relay.
 	maxOutput = 64
-	// otherReports is the number of queued reports without output: Ready, Progress, and Done or Failed.
+	// otherReports is the number of queued reports without these: Ready, Progress, and Done or Failed.
 	otherReports = 3
 	// lastReports bounds the wait for the last reports to be written.
 	lastReports = 2 * time.Second
@@ -19,8 +19,9 @@ const (
 
 // reporter writes reports in order. If the caster does not read, only output blocks. Its methods may be called from any goroutine.
 type reporter struct {
-	queue  chan *Report             // has room for all reports
-	lines  chan struct{}            // a token for each Output in queue
+	queue  chan *Report  // has room for all reports
+	lines  chan struct{} // a token for each Output or Relay in queue
+	to     atomic.Pointer[io.Writer]
 	latest atomic.Pointer[Progress] // of the Progress in queue, nil without one
 	ended  chan struct{}            // closed by close
 	idle   chan struct{}            // closed after the last write
@@ -31,14 +32,16 @@ func newReporter(w io.Writer) *reporter {
 		queue: make(chan *Report, maxOutput+otherReports), lines: make(chan struct{}, maxOutput),
 		ended: make(chan struct{}), idle: make(chan struct{}),
 	}
-	go r.write(w)
+	r.to.Store(&w)
+	go r.write()
 	return r
 }
 
-// write writes queued reports until close. After an error it drops them: the agent notices a lost caster by its stdin.
-func (r *reporter) write(w io.Writer) {
+// write writes queued reports until close. After an error it drops them until the next redirect: the agent notices a lost caster by
+// its stdin.
+func (r *reporter) write() {
 	defer close(r.idle)
-	var err error
+	var failed *io.Writer
 	for {
 		var next *Report
 		select {
@@ -50,14 +53,14 @@ func (r *reporter) write(w io.Writer) {
 				return
 			}
 		}
-		if next.Output != nil {
+		if next.Output != nil || next.Relay != nil {
 			<-r.lines
 		}
 		if next.Progress != nil {
 			next.Progress = r.latest.Swap(nil)
 		}
-		if err == nil {
-			err = launch.WriteRecord(w, next)
+		if w := r.to.Load(); w != failed && launch.WriteRecord(*w, next) != nil {
+			failed = w
 		}
 	}
 }
@@ -72,11 +75,20 @@ func (r *reporter) progress(p Progress) {
 	}
 }
 
-// output queues a line of a command. It blocks while many are queued.
-func (r *reporter) output(line string) {
+// redirect sends later reports to another writer.
+func (r *reporter) redirect(w io.Writer) { r.to.Store(&w) }
+
+// output queues a line of a command.
+func (r *reporter) output(line string) { r.wait(&Report{Output: &line}) }
+
+// relay queues a frame.
+func (r *reporter) relay(f *launch.Frame) { r.wait(&Report{Relay: f}) }
+
+// wait queues a report. It blocks while many are queued.
+func (r *reporter) wait(rep *Report) {
 	select {
 	case r.lines <- struct{}{}:
-		r.queue <- &Report{Output: &line}
+		r.queue <- rep
 	case <-r.ended:
 	}
 }

@@ -19,6 +19,7 @@ type streaming struct {
 	start    *Start
 	receiver *stream.Receiver
 	output   func(line string)
+	records  uint64       // number of the next record
 	complete atomic.Bool  // the consumer has the whole stream
 	writing  atomic.Int64 // start of the running Write in nanoseconds since 1970, or 0
 }
@@ -129,6 +130,10 @@ func (s *streaming) handle(m *Message) {
 		_ = s.receiver.Release(*m.Release)
 		return
 	}
+	if m.Number < s.records { // sent again by another login
+		return
+	}
+	s.records = m.Number + 1
 	_ = s.receiver.Add(m.Record)
 }
 

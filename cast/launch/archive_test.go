@@ -133,7 +133,7 @@ func TestScriptLine(t *testing.T) {
 	t.Parallel()
 	ps := absent(t)
 	ps.all[0].path = `/opt/it's $HOME!/mob`
-	line := script(ps, true)
+	line := script(ps, true, true)
 	inner, found := strings.CutPrefix(strings.TrimSuffix(line, "'"), "exec sh -c '")
 	if !found || strings.ContainsAny(inner, "'!\n\r") || strings.Contains(inner, `\\`) || strings.Contains(line, "@") {
 		t.Errorf("the command line is %s", line)

@@ -34,6 +34,12 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// text returns the kept lines after the last write.
+func (t *tail) text() string {
+	t.endLine()
+	return strings.Join(append([]string{t.crash}, t.lines...), "\n") + "\n"
+}
+
 func (t *tail) endLine() {
 	text := clean(t.line)
 	t.line = t.line[:0]

@@ -19,6 +19,9 @@
 //	  | -- lines of JSON ---------------> |
 //	  | <-------------------- records --- |
 //
+// With Config.Children the remote shell of most hosts runs on another host, whose program is a [Relay]: script, archive and messages pass
+// through it in frames. If it is lost, the caster logs in again and attaches to the running program by two FIFOs.
+//
 // A host sends records of JSON text sequences (RFC 7464): 0x1E, JSON, a newline. Other bytes on its standard output are ignored, as
 // shells print greetings there.
 package launch

@@ -123,7 +123,7 @@ fi;
 # Timer slack of 2 ms saves a Go program a tenth of its CPU time. mobd sets it too.
 { echo 2000000 >/proc/self/timerslack_ns; } 2>/dev/null;
 
-MOB_AGENT_DIR=$d MOB_AGENT_ARCHIVE=$b "$x" $a;
+MOB_AGENT_DIR=$d MOB_AGENT_ARCHIVE=$b MOB_AGENT_ATTACH=@ATTACH@ "$x" $a;
 r=$?;
 case $r in 126|127) echo "mob: the program does not run on this host" >&2;; esac;
 exit $r;

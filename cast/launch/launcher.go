@@ -22,6 +22,9 @@ type Config struct {
 	Programs *Programs
 	// Window bounds the concurrent logins. 0 means 32.
 	Window int
+	// Children is the number of hosts that each started agent logs in to. 0 means that the caster logs in to all hosts. Then Window
+	// bounds only the logins of the caster.
+	Children int
 	// Keep leaves the program in the cache of the host, where the next cast finds it.
 	Keep bool
 	// Log receives errors that are retried. It may be nil.
@@ -33,6 +36,7 @@ type Launcher struct {
 	cfg    Config
 	window chan struct{} // a token for each login
 	times  times
+	tree   *tree // nil without
 
 	mu     sync.Mutex
 	depots map[place]*depot
@@ -59,7 +63,7 @@ type times struct {
 // New returns a [Launcher].
 func New(cfg Config) *Launcher {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Launcher{
+	c := &Launcher{
 		cfg: cfg, window: make(chan struct{}, cmp.Or(cfg.Window, 32)), depots: map[place]*depot{},
 		firsts: map[string]context.Context{},
 		times: times{
@@ -67,6 +71,10 @@ func New(cfg Config) *Launcher {
 			pause: 500 * time.Millisecond, attempts: 6,
 		},
 	}
+	if cfg.Children > 0 {
+		c.tree = &tree{width: cfg.Children, branches: map[string]*branch{}}
+	}
+	return c
 }
 
 // Start starts the program on a host and returns after its hello. Errors have one line and do not name the host. The caller must
@@ -76,16 +84,23 @@ func (c *Launcher) Start(ctx context.Context, host, cluster string, note func(ph
 	if host == "" || strings.HasPrefix(host, "-") {
 		return nil, fmt.Errorf("invalid host %q", host)
 	}
-	defer c.awaitFirst(ctx, cluster)()
-	l := &login{Launcher: c, host: host, cluster: cluster, note: note}
+	if c.tree == nil {
+		defer c.awaitFirst(ctx, cluster)()
+	}
+	l := &login{Launcher: c, host: host, cluster: cluster, note: note, line: script(c.cfg.Programs, c.cfg.Keep, c.tree != nil)}
+	return l.run(ctx)
+}
+
+// run logs in until the program runs, or no other login may succeed.
+func (l *login) run(ctx context.Context) (*Process, error) {
 	defer l.leave()
-	pause := c.times.pause
+	pause := l.times.pause
 	for attempt := 1; ; attempt++ {
 		p, again, err := l.try(ctx)
-		if err == nil || attempt == c.times.attempts || !again {
+		if err == nil || attempt == l.times.attempts || !again {
 			return p, err
 		}
-		c.cfg.Log.Debug("logging in again", "host", host, "error", err)
+		l.cfg.Log.Debug("logging in again", "host", l.host, "error", err)
 		select {
 		case <-time.After(pause/2 + mathrand.N(pause)): // spreads the logins
 		case <-ctx.Done():
@@ -129,6 +144,8 @@ type login struct {
 	*Launcher
 	host, cluster string
 	note          func(phase string)
+	line          string // command line
+	word          string // first line of its input; empty for a random suffix of the directory's name
 
 	entered bool // it has a token of the window, until the first message
 	shell   bool // only the remote shell can deliver the archive
@@ -156,6 +173,27 @@ func (l *login) leave() {
 	}
 }
 
+// runner returns the runner for a login: the remote shell, or in a tree an agent. free must be called when the login or the program has
+// ended.
+func (l *login) runner(ctx context.Context) (r Runner, free func(), err error) {
+	free = func() {}
+	if l.tree != nil {
+		var via *relayNode
+		if via, free, err = l.tree.enter(ctx, l.cluster); err != nil {
+			return nil, nil, err
+		}
+		if via != nil {
+			l.leave()
+			return via.remote, free, nil
+		}
+	}
+	if err := l.enter(ctx); err != nil {
+		free()
+		return nil, nil, err
+	}
+	return l.cfg.Shell, free, nil
+}
+
 // message is a message of the script, or the first message of the program.
 type message struct {
 	Need   string `json:"need"` // output of uname
@@ -167,18 +205,25 @@ type message struct {
 
 // try logs in once. It reports whether another login may succeed.
 func (l *login) try(ctx context.Context) (_ *Process, again bool, err error) {
-	if err := l.enter(ctx); err != nil {
-		return nil, false, err
-	}
-	l.note("login")
-	p, err := start(l.cfg.Shell, l.host, script(l.cfg.Programs, l.cfg.Keep))
+	runner, free, err := l.runner(ctx)
 	if err != nil {
 		return nil, false, err
 	}
+	l.note("login")
+	p, err := start(runner, l.host, l.line)
+	if err != nil {
+		free()
+		return nil, false, err
+	}
+	context.AfterFunc(p.alive, free)
+	p.remote.shell = l.cfg.Shell
 	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
 	t := &talk{login: l, process: p}
-	t.send("%s", rand.Text()) // suffix of the name of the directory
+	t.send("%s", cmp.Or(l.word, rand.Text()))
 	if err = t.run(); err == nil {
+		if l.tree != nil {
+			l.tree.add(l.cluster, p)
+		}
 		return p, false, nil
 	}
 	p.Kill()
@@ -188,6 +233,10 @@ func (l *login) try(ctx context.Context) (_ *Process, again bool, err error) {
 		err = context.Cause(ctx)
 	case errors.Is(err, io.EOF):
 		err = errors.New(line)
+	}
+	if p.Lost() {
+		t.abandon()
+		return nil, true, err
 	}
 	again = l.entered && isBusy(p.stderr.reason())
 	if t.claim != nil && t.claim.from != nil { // the download timed out, or the host exited during it

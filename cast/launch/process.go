@@ -24,7 +24,9 @@ var errBehind = errors.New("the host does not read its messages")
 // at a time.
 type Process struct {
 	host, shell string
+	dir         string // of the program, from its hello
 	command     Command
+	remote      *remote // runs commands on other hosts
 	out         *io.PipeReader
 	records     *recordReader
 	stderr      tail
@@ -50,6 +52,7 @@ func start(shell Runner, host, line string) (*Process, error) {
 		return nil, err
 	}
 	p.out, p.records = out, newRecordReader(out)
+	p.remote = &remote{process: p}
 	alive, exited := context.WithCancel(context.Background())
 	p.alive = alive
 	go func() {
@@ -125,9 +128,13 @@ func (p *Process) notify() {
 // Next returns the next record of the program. It returns io.EOF at the end: then the shell has exited, or is killed.
 func (p *Process) Next() (json.RawMessage, error) {
 	record, err := p.records.next()
+	for err == nil && p.remote.take(record) {
+		record, err = p.records.next()
+	}
 	if err == nil {
 		return record, nil
 	}
+	p.remote.lose()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.records.started {
@@ -165,6 +172,17 @@ func (p *Process) signal(s syscall.Signal) {
 	if p.alive.Err() == nil { // else the id may be reused
 		p.command.Signal(s)
 	}
+}
+
+// Lost reports whether the relay of the host was lost. Then the program may still run. It is called after Wait.
+func (p *Process) Lost() bool {
+	c, ok := p.command.(*remoteCommand)
+	return ok && c.lost
+}
+
+// WaitRelayed waits until all processes that run through this one have exited.
+func (p *Process) WaitRelayed(ctx context.Context) {
+	p.remote.wait(ctx)
 }
 
 // Wait waits until the shell has exited. It returns its exit status, 128 plus the number of a signal, and the reason in one

@@ -12,16 +12,15 @@ import (
 var launchScript string
 
 // script returns the command line that runs one of the programs on a host, for any shell. Other users of the host can read it.
-func script(programs *Programs, keep bool) string {
+func script(programs *Programs, keep, attachable bool) string {
 	var platforms []string
 	for _, p := range programs.all {
 		platforms = append(platforms, p.scriptCase())
 	}
-	kept := `""`
-	if keep {
-		kept = "1"
-	}
-	text := strings.NewReplacer("@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", kept).Replace(launchScript)
+	word := map[bool]string{false: `""`, true: "1"}
+	text := strings.NewReplacer(
+		"@PLATFORMS@", strings.Join(platforms, "\n"), "@KEEP@", word[keep], "@ATTACH@", word[attachable],
+	).Replace(launchScript)
 	var line []string
 	for l := range strings.Lines(text) {
 		if l = strings.TrimSpace(l); l != "" && !strings.HasPrefix(l, "#") {

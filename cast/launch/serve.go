@@ -23,6 +23,8 @@ const (
 	// empty if the host had the program.
 	dirVariable     = "MOB_AGENT_DIR"
 	archiveVariable = "MOB_AGENT_ARCHIVE"
+	// attachVariable is set if another login may connect to the program, see [Server.Attached].
+	attachVariable = "MOB_AGENT_ATTACH"
 	// maxPath bounds the path in a hello, in bytes.
 	maxPath = 64
 	// requestTimeout bounds the time until a neighbor has sent its request.
@@ -37,6 +39,8 @@ type Hello struct {
 	Path string `json:"path,omitempty"`
 	// Addrs are the addresses of the server for neighbors: host:port as in a URL.
 	Addrs []string `json:"addrs,omitempty"`
+	// Dir is its directory, if another login may connect to it.
+	Dir string `json:"dir,omitempty"`
 }
 
 // isServer reports whether neighbors may download there. The path and addresses become part of messages to them, so a
@@ -56,17 +60,20 @@ type Server struct {
 	// Dir is a directory for the files of the program. Close removes it, and so does the script if the program was killed.
 	Dir string
 
-	archive func() (*io.SectionReader, error)
-	file    *os.File     // the archive that the script wrote, or the program
-	http    *http.Server // nil if it cannot listen
-	serving sync.WaitGroup
+	hello      func(out io.Writer) error // writes the hello
+	attachable bool
+	archive    func() (*io.SectionReader, error)
+	file       *os.File     // the archive that the script wrote, or the program
+	http       *http.Server // nil if it cannot listen
+	serving    sync.WaitGroup
 }
 
 // Serve starts the program on a host: it writes the hello to out, and serves the archive until Close. It removes the files that the
 // script wrote; the archive remains open.
 func Serve(out io.Writer) (*Server, error) {
 	dir, path := os.Getenv(dirVariable), os.Getenv(archiveVariable)
-	for _, name := range []string{dirVariable, archiveVariable} { // child processes do not need them
+	attachable := os.Getenv(attachVariable) != ""
+	for _, name := range []string{dirVariable, archiveVariable, attachVariable} { // child processes do not need them
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -76,7 +83,7 @@ func Serve(out io.Writer) (*Server, error) {
 		return nil, err
 	}
 	defer root.Close()
-	s := &Server{Dir: dir}
+	s := &Server{Dir: dir, attachable: attachable}
 	if path != "" {
 		err = s.open(root, filepath.Base(path))
 	} else {
@@ -97,9 +104,15 @@ func Serve(out io.Writer) (*Server, error) {
 		s.http = s.newHTTP(hello.Path)
 		s.serving.Go(func() { _ = s.http.Serve(l) })
 	}
-	if err := WriteRecord(out, &struct {
-		Hello *Hello `json:"hello"`
-	}{hello}); err != nil {
+	if attachable {
+		hello.Dir = dir
+	}
+	s.hello = func(out io.Writer) error {
+		return WriteRecord(out, &struct {
+			Hello *Hello `json:"hello"`
+		}{hello})
+	}
+	if err := s.hello(out); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -162,6 +175,9 @@ func (s *Server) newHTTP(path string) *http.Server {
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
 	}
 }
+
+// Attachable reports whether another login may connect to the program if it loses the caster.
+func (s *Server) Attachable() bool { return s.attachable }
 
 // Close closes the server and removes the directory.
 func (s *Server) Close() error {

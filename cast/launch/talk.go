@@ -50,6 +50,7 @@ func (t *talk) run() error {
 		var err error
 		switch {
 		case m.Hello != nil:
+			t.process.dir = clean([]byte(m.Hello.Dir))
 			t.serve(m.Hello)
 			t.end(true)
 			return nil
@@ -173,6 +174,15 @@ func (t *talk) end(ok bool) {
 	t.stall.Stop()
 	t.depot.end(t.claim, ok)
 	t.claim = nil
+}
+
+// abandon ends the claim of a login whose relay was lost. It does not count as a failed download.
+func (t *talk) abandon() {
+	if t.claim != nil {
+		t.stall.Stop()
+		t.depot.stalled(t.claim)
+		t.claim = nil
+	}
 }
 
 // serve adds the host to the servers of its depot while its program runs.

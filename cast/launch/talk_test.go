@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// scripted is a [Runner] whose hosts run functions.
-type scripted map[string]func(in *io.PipeReader, out io.Writer) (status int)
+// scripted is a [Runner] whose hosts run a function.
+type scripted func(host string, in *io.PipeReader, out io.Writer) (status int)
 
 func (scripted) Name() string { return "rsh" }
 
@@ -20,7 +20,7 @@ func (s scripted) Run(host, _ string, stdout, _ io.Writer) (Command, error) {
 	r, w := io.Pipe()
 	c := &scriptedCommand{PipeWriter: w, in: r, status: make(chan int, 1)}
 	go func() {
-		c.status <- s[host](r, stdout)
+		c.status <- s(host, r, stdout)
 		_ = r.Close()
 	}()
 	return c, nil
@@ -48,21 +48,17 @@ func TestExitWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const need = "\036{\"need\":\"Linux x86_64\",\"by\":\"curl\"}\n"
-		c := New(Config{Programs: oneProgram(), Shell: scripted{
-			"first": func(in *io.PipeReader, out io.Writer) int {
-				_, _ = bufio.NewReader(in).ReadString('\n')
-				fmt.Fprint(out, need)
+		c := New(Config{Programs: oneProgram(), Shell: scripted(func(host string, in *io.PipeReader, out io.Writer) int {
+			_, _ = bufio.NewReader(in).ReadString('\n')
+			fmt.Fprint(out, need)
+			if host == "first" {
 				_, _ = io.Copy(io.Discard, in)
 				return 1
-			},
-			"second": func(in *io.PipeReader, out io.Writer) int {
-				go func() { _, _ = io.Copy(io.Discard, in) }()
-				fmt.Fprint(out, need)
-				time.Sleep(time.Second)
-				fmt.Fprint(out, "The system is going down\n", "\036{}\n", "now\n")
-				return 1
-			},
-		}})
+			}
+			time.Sleep(time.Second)
+			fmt.Fprint(out, "The system is going down\n", "\036{}\n", "now\n")
+			return 1
+		})})
 		go func() { _, _ = c.Start(t.Context(), "first", "A", noNote) }()
 		synctest.Wait()
 		began := time.Now()

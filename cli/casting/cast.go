@@ -38,6 +38,11 @@ pods), docker or lxc (containers). --rsh gives any program that runs a command l
 host. In CMD, %h is the host; without one the host is the last argument before the command
 line. The hosts need sh. Standard input must be forwarded, so pdsh cannot be used.
 
+With --tree this machine logs in to the first host of each cluster only, and each host to up
+to 8 others of its cluster: many hosts start sooner, and it needs logins from host to host
+without a password. If such a host fails, those behind it are reached again by another
+way. A host can read the messages for those behind it, with the keys of their nodes.
+
 HOSTSET has the syntax of ClusterShell: n[1-20,30],gw with padding (n[001-064]), steps
 (n[0-62/2]), several brackets, and from left to right the operators "," (union), "!"
 (difference), "&" (intersection) and "^" (symmetric difference). Quote it for the shell.
@@ -74,6 +79,7 @@ const castExample = `  mob cast model.bin --hosts 'n[1-64]' -o /scratch/
   mob cast data/ --hosts 'n[1-64]' -o /data --deadline 10m --min 60 --grace 30s --bad failed
   tar c tree | mob cast - --hosts 'n[1-64]' --exec 'tar x -C /tmp' --spool 1GB --drop-slow=20s
   mob cast model.bin --hosts slurm --launch srun -o /scratch/
+  mob cast model.bin --hosts 'n[1-1000]' --tree -o /scratch/
   mob cast model.bin --hosts 'web-[0-9]' --rsh 'kubectl -n prod exec -i %h -- sh -c' -o /models/`
 
 // The defaults of flags.
@@ -128,6 +134,8 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.launcher, "launch", "ssh", "`NAME` of the program that starts the hosts: "+strings.Join(launcherNames(), ", "))
 	fl.StringVar(&f.shell, "rsh", "", "another such program: called as `CMD` HOST COMMANDLINE, or with the host for %h")
 	fl.IntVar(&f.Window, "window", defaultWindow, "`NUMBER` of concurrent logins")
+	fl.IntVar(&f.Tree, "tree", 0, "let each host log in to `NUMBER` hosts, 8 by default; 0 logs in to all from here")
+	fl.Lookup("tree").NoOptDefVal = "8"
 	fl.BoolVar(&f.Keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
 	fl.StringVar(&f.spool, "spool", defaultSpool, "`SIZE` that a stream may take on the disk of a slow host, and here")
 	f.addLimits(fl)
@@ -155,6 +163,8 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 	switch {
 	case f.Window < 1:
 		return 0, fmt.Errorf("--window %d: must be 1 or more", f.Window)
+	case f.Tree < 0:
+		return 0, fmt.Errorf("--tree %d: must be 0 or more", f.Tree)
 	case f.set.Changed("exec") && f.set.Changed("output"):
 		return 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
 	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":

@@ -1,0 +1,235 @@
+package launch
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// forest is a [Runner] of hosts in memory. A login takes a second. Their agents are relays, and answer each message with its text.
+type forest struct {
+	scripted
+	mu     sync.Mutex
+	inputs map[string]*io.PipeReader
+}
+
+func newForest() *forest {
+	f := &forest{inputs: map[string]*io.PipeReader{}}
+	f.scripted = f.agent
+	return f
+}
+
+func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() {
+		return 1
+	}
+	time.Sleep(time.Second)
+	f.mu.Lock()
+	f.inputs[host] = in
+	f.mu.Unlock()
+	var mu sync.Mutex
+	send := func(v any) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = WriteRecord(out, v)
+	}
+	relay := NewRelay(func(f *Frame) { send(&relayMessage{f}) })
+	relay.runner = func(Shell) Runner { return f }
+	send(map[string]any{"hello": &Hello{Platform: "linux/amd64", Dir: "/tmp/mob.x"}})
+	for lines.Scan() {
+		var m relayMessage
+		if json.Unmarshal(lines.Bytes(), &m) == nil && m.Relay != nil {
+			relay.Handle(m.Relay)
+			continue
+		}
+		send(map[string]json.RawMessage{"echo": append(json.RawMessage{}, lines.Bytes()...)})
+	}
+	relay.Close()
+	return 0
+}
+
+// kill ends the agent of a host.
+func (f *forest) kill(host string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_ = f.inputs[host].Close()
+}
+
+// grown are the processes of a forest.
+type grown struct {
+	mu      sync.Mutex
+	at      map[string]time.Duration // of the start, or of the last attach
+	running map[string]*Process
+	again   bool // a lost host is attached again
+	all     sync.WaitGroup
+}
+
+// grow starts the agents of n hosts of one cluster.
+func grow(t *testing.T, c *Launcher, n int) *grown {
+	g := &grown{at: map[string]time.Duration{}, running: map[string]*Process{}, again: true}
+	began := time.Now()
+	for i := range n {
+		host := fmt.Sprintf("n%d", i)
+		g.all.Go(func() {
+			p, err := c.Start(t.Context(), host, "A", noNote)
+			for err == nil {
+				g.mu.Lock()
+				g.at[host], g.running[host] = time.Since(began), p
+				g.mu.Unlock()
+				for err == nil {
+					_, err = p.Next()
+				}
+				p.Wait()
+				g.mu.Lock()
+				delete(g.running, host)
+				again := g.again && p.Lost()
+				g.mu.Unlock()
+				if !again {
+					return
+				}
+				p, err = c.Attach(t.Context(), p, "A")
+			}
+			t.Errorf("%s: %v", host, err)
+		})
+	}
+	return g
+}
+
+// last returns the time of the last start, and the number of running agents.
+func (g *grown) last() (last time.Duration, running int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, at := range g.at {
+		last = max(last, at)
+	}
+	return last, len(g.running)
+}
+
+// relay returns a host that runs agents of other hosts, and is the first only on request.
+func (g *grown) relay(first bool) (host string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for name, p := range g.running {
+		_, below := p.command.(*remoteCommand)
+		if len(p.remote.running) > 0 && below != first {
+			return name
+		}
+	}
+	return ""
+}
+
+func (g *grown) end() {
+	g.mu.Lock()
+	g.again = false
+	for _, p := range g.running {
+		p.CloseStdin()
+	}
+	g.mu.Unlock()
+	g.all.Wait()
+}
+
+// TestTree starts 100 hosts with logins of a second: flat, by a tree, and by a tree that loses a relay at some time.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		tree  int
+		kill  time.Duration // the time at which a relay is killed; 0 for never
+		first bool
+		most  time.Duration
+	}{
+		{"flat", 0, 0, false, 14 * time.Second},
+		{"tree", 8, 0, false, 4 * time.Second},
+		{"relay killed during the start", 8, 2500 * time.Millisecond, false, 8 * time.Second},
+		{"relay killed after the start", 8, 10 * time.Second, false, 15 * time.Second},
+		{"first host killed", 8, 10 * time.Second, true, 15 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f, want := newForest(), 100
+				g := grow(t, New(Config{Programs: oneProgram(), Shell: f, Window: 8, Children: c.tree}), want)
+				if c.kill > 0 {
+					time.Sleep(c.kill)
+					f.kill(g.relay(c.first))
+					want--
+				}
+				time.Sleep(30 * time.Second)
+				last, running := g.last()
+				if last > c.most || running != want {
+					t.Errorf("%d of %d hosts after %v, want %v at most", running, want, last, c.most)
+				}
+				t.Logf("%d hosts after %v", running, last)
+				g.end()
+			})
+		})
+	}
+}
+
+// TestRelayWindow checks that a host that does not read holds up no other host of its relay, and that a relay that sends more than its
+// window is killed.
+func TestRelayWindow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		in, out := io.Pipe()
+		stdout, written := io.Pipe()
+		var mu sync.Mutex
+		sent := map[int]int{}
+		relay := NewRelay(func(f *Frame) {
+			mu.Lock()
+			defer mu.Unlock()
+			sent[f.ID] += len(f.Data) + f.Acked
+		})
+		relay.runner = func(Shell) Runner {
+			return scripted(func(host string, stdin *io.PipeReader, stdout io.Writer) int {
+				if host == "hangs" {
+					_, _ = stdout.Write(make([]byte, 2*maxUnacked))
+					_, _ = io.Copy(io.Discard, in)
+					return 0
+				}
+				_, _ = io.Copy(stdout, stdin)
+				return 0
+			})
+		}
+		relay.Handle(&Frame{ID: 1, Run: &Run{Host: "hangs"}})
+		relay.Handle(&Frame{ID: 2, Run: &Run{Host: "reads"}})
+		for id := range 2 {
+			relay.Handle(&Frame{ID: id + 1, Data: make([]byte, 1000)})
+		}
+		synctest.Wait()
+		mu.Lock()
+		if sent[1] != maxUnacked || sent[2] != 2000 {
+			t.Errorf("sent %v", sent)
+		}
+		mu.Unlock()
+		relay.Close()
+		_ = out.Close()
+
+		p := &Process{
+			out: stdout, records: newRecordReader(stdout), command: &scriptedCommand{PipeWriter: out, in: in},
+			alive: t.Context(), wake: make(chan struct{}, 1),
+		}
+		p.remote = &remote{process: p, shell: Shell{"rsh"}}
+		unread, block := io.Pipe()
+		defer unread.Close()
+		if _, err := p.remote.Run("n1", "", block, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for range 2 * maxUnacked / maxFrame {
+				_ = WriteRecord(written, &relayMessage{&Frame{ID: 1, Data: make([]byte, maxFrame)}})
+			}
+			_ = written.Close()
+		}()
+		if _, err := p.Next(); err != io.EOF || p.why != errWindow {
+			t.Errorf("%v, %v", err, p.why)
+		}
+	})
+}

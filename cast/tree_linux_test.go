@@ -1,0 +1,88 @@
+package cast
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// relay waits for a host that has logged in to another one, and returns it. first selects the host that the caster has logged in to.
+func (g *grid) relay(first bool, hosts []string) (relay string) {
+	await(g.t, "a relay", func() bool {
+		via := map[string]string{}
+		for _, name := range hosts {
+			b, _ := os.ReadFile(filepath.Join(g.root, name, "via"))
+			via[name] = strings.TrimSpace(string(b))
+		}
+		for _, of := range via {
+			if of != "" && (via[of] == "") == first {
+				relay = of
+			}
+		}
+		return relay != ""
+	})
+	return relay
+}
+
+// TestTreeRelayKilled kills a host with hosts behind it during their start, or during the transfer of a file or a stream. All other
+// hosts get the content.
+func TestTreeRelayKilled(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ stream, first, start bool }{
+		"file": {}, "file, first": {first: true}, "stream": {stream: true}, "stream, first": {stream: true, first: true},
+		"start": {start: true}, "start, first": {start: true, first: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hosts := hostNames(10)
+			g := newGrid(t, hosts...)
+			if c.start {
+				for _, h := range hosts {
+					g.onLogin(h, "sleep 0.3")
+				}
+			}
+			path, content := randomFile(t, "src", 4<<20)
+			cfg := g.config(path, hosts...)
+			cfg.Tree = 2
+			p := newPhases()
+			cfg.Event = p.event
+			w := io.Discard
+			if c.stream {
+				r, pipe := io.Pipe()
+				cfg.Source, cfg.Stdin, cfg.Exec, w = "-", r, `cat >src; echo "$MOB_HOST"`, pipe
+			}
+			killed := make(chan string, 1)
+			go func() {
+				_, _ = w.Write(content[:2<<20])
+				for i := range hosts {
+					if !c.start {
+						p.await(Fetching, i)
+					}
+				}
+				relay := g.relay(c.first, hosts)
+				g.signal(relay, syscall.SIGKILL)
+				killed <- relay
+				_, _ = w.Write(content[2<<20:])
+				if pipe, ok := w.(*io.PipeWriter); ok {
+					_ = pipe.Close()
+				}
+			}()
+			res, err := (&testCast{Config: cfg, Rate: 2 << 20}).run(t.Context())
+			must(t, err)
+			relay := <-killed
+			for i := range res.Hosts {
+				if h := &res.Hosts[i]; h.Name == relay {
+					checkFailed(t, h, "")
+				} else if g.checkFile(content, g.home(h.Name, "src")); h.Phase != Done {
+					t.Errorf("%s: %s: %s", h.Name, h.Phase, h.Error)
+				}
+			}
+			await(t, "nothing left", func() bool {
+				left, _ := filepath.Glob(filepath.Join(g.root, "*", "tmp", "*"))
+				return len(left) == 0
+			})
+		})
+	}
+}
