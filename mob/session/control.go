@@ -26,7 +26,9 @@ func (c *Control) From(p Source) View {
 
 // Want adds number i to the numbers to fetch, unless it is stored or in progress, and reports whether
 // that is news.
-func (c *Control) Want(i int) bool { return c.t.Want(i) }
+func (c *Control) Want(i int) bool {
+	return !c.t.Stored.Have.Has(i) && c.t.Fetches[i] == nil && c.t.Wanted.Add(i)
+}
 
 // Unwant removes number i from the numbers to fetch.
 func (c *Control) Unwant(i int) { c.t.Wanted.Remove(i) }
@@ -35,7 +37,7 @@ func (c *Control) Unwant(i int) { c.t.Wanted.Remove(i) }
 // Members take turns at it, as if peers announced it now.
 func (c *Control) Open(i int) (news bool) {
 	t := c.t
-	if !t.Want(i) {
+	if !c.Want(i) {
 		return false
 	}
 	for _, p := range t.Peers {
@@ -102,7 +104,7 @@ func (c *Control) Best(p Source, key func(i int) (int, bool)) int {
 	}
 	for i := range t.Wanted.Intersection(p.p.Have, from) {
 		k, ok := key(i)
-		if !ok || last && t.Held(p.p, i) {
+		if !ok || last && t.isHeld(p.p, i) {
 			continue
 		}
 		switch {

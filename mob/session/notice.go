@@ -1,7 +1,5 @@
 package session
 
-import "time"
-
 // Notice is the way in which a peer is sent an update: at all, with the next urgent batch, immediately.
 type Notice struct{ Needed, Urgent, Immediate bool }
 
@@ -32,23 +30,4 @@ func (p *Peer) HaveNotice(i int, calm, batched bool) Notice {
 		n.Immediate = p.Box.Early()
 	}
 	return n
-}
-
-// paceBlocks is the number of least blocks that arrive over the WAN between two messages to a peer of
-// another site that can wait. A message, its answer and their headers take about 250 bytes.
-const paceBlocks = 8
-
-// Pace returns the least time between two pings, and two batches, to a peer of another site. On fast
-// links Queue and Batch are longer.
-func (t *Table) Pace() time.Duration {
-	rate := 0.0
-	for _, p := range t.Peers {
-		if !p.Near() {
-			rate += p.Pipe.Rate()
-		}
-	}
-	if rate == 0 {
-		return 0
-	}
-	return min(time.Duration(float64(paceBlocks*t.Tuning.MinBlock)/rate*float64(time.Second)), t.Tuning.Stall/3)
 }

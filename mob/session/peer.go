@@ -112,21 +112,6 @@ func (p *Peer) FetchesHere() bool {
 // link, or it is a parent in a plan, whose requests wait behind blocks.
 func (p *Peer) Measures() bool { return p.FetchesHere() || p.Pipe.Deep && p.AcrossLink() }
 
-// PingPause returns the time between two pings to a peer. Those that measure its round trips continuously are at least
-// pace apart.
-func (t *Table) PingPause(p *Peer, pace time.Duration) time.Duration {
-	pause := t.Tuning.Dead / 3
-	switch {
-	case p.Measures():
-		pause = max(t.Tuning.Queue, pace)
-	case p.AcrossLink() && p.Box.Subscribed.Len() > 0:
-		pause = min(pause, 3*t.Tuning.Queue)
-	case p.Pipe.Busy() || p.Near() && !t.Complete && t.Now.Sub(p.LastSeen) > t.Tuning.Stall/2:
-		pause = min(pause, t.Tuning.Stall/2)
-	}
-	return max(pause, p.Pipe.RTT, 2*t.Site().ClaimDelay())
-}
-
 // IsActive reports whether the node may begin pieces with a peer: on the LAN, or as an active
 // member at the link.
 func (p *Peer) IsActive() bool {

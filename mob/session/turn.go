@@ -63,8 +63,8 @@ func (t *Table) AwaitClaims(p *Peer, f *Fetch) {
 	t.Due.Sooner(timer.Turn, f.NotBefore)
 }
 
-// IsAhead reports whether a fetch that was claimed for a peer still waits for its request.
-func (t *Table) IsAhead(f *Fetch) bool {
+// isAhead reports whether a fetch that was claimed for a peer still waits for its request.
+func (t *Table) isAhead(f *Fetch) bool {
 	return f.Level != nil && f.Peer == nil && t.Fetches[f.Piece] == f
 }
 
@@ -72,7 +72,7 @@ func (t *Table) IsAhead(f *Fetch) bool {
 // nil if there is none.
 func (t *Table) TakeClaimed(p *Peer) *Fetch {
 	for k, f := range t.Waiting {
-		if f.WaitsAt == p && !t.Now.Before(f.NotBefore) && t.IsAhead(f) && t.MaySend(p, f) {
+		if f.WaitsAt == p && !t.Now.Before(f.NotBefore) && t.isAhead(f) && t.MaySend(p, f) {
 			t.Waiting = slices.Delete(t.Waiting, k, k+1)
 			p.Ahead--
 			return f
@@ -132,7 +132,7 @@ func (t *Table) EndTurns() (ended []*Fetch) {
 	}
 	t.Waiting = slices.DeleteFunc(t.Waiting, func(f *Fetch) bool {
 		until := f.NotBefore.Add(t.Tuning.Queue)
-		switch claimed := t.IsAhead(f); {
+		switch claimed := t.isAhead(f); {
 		case t.Now.Before(f.NotBefore):
 			t.Due.Sooner(timer.Turn, f.NotBefore)
 			return false
