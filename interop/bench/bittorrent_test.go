@@ -112,6 +112,7 @@ func runSwarm(ctx context.Context, t *testing.T, b BitTorrent, site Site) *btSwa
 }
 
 func TestClientsTransfer(t *testing.T) {
+	t.Parallel()
 	eachBitTorrent(t, nil, func(t *testing.T, b BitTorrent) {
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 		defer cancel()
@@ -127,6 +128,7 @@ func TestClientsTransfer(t *testing.T) {
 }
 
 func TestClientsSurviveDeathOfOne(t *testing.T) {
+	t.Parallel()
 	eachBitTorrent(t, nil, func(t *testing.T, b BitTorrent) {
 		site := newSite(t, 8e6)
 		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)

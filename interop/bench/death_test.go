@@ -6,14 +6,15 @@ import (
 )
 
 // killSize is large enough for a transfer of several seconds on the grid.
-const killSize = 144e6
+const killSize = 72e6
 
 // killAfter is about the middle of a transfer of killSize.
-const killAfter = 6 * time.Second
+const killAfter = 3 * time.Second
 
 // TestGridSurvivesDeathOfNode kills a node, which resumes afterwards. The guard measures how much later the
 // remaining nodes are complete.
 func TestGridSurvivesDeathOfNode(t *testing.T) {
+	t.Parallel()
 	var victim *Daemon
 	var had status
 	o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
@@ -48,10 +49,11 @@ func resumesWithoutWaste(t *testing.T, tr *mobTransfer, victim *Daemon, had stat
 }
 
 func TestGridSurvivesDeathOfTracker(t *testing.T) {
-	b := fastGrid(t, "3x3", killSize/2, Kills{})
+	t.Parallel()
+	b := fastGrid(t, "3x3", killSize, Kills{})
 	o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 	o.during = func(tr *mobTransfer) {
-		tr.Daemons[len(tr.Daemons)-1].awaitHave(t, killSize/8)
+		tr.Daemons[len(tr.Daemons)-1].awaitHave(t, killSize/4)
 		if err := tr.KillTracker(); err != nil {
 			t.Error(err)
 		}
@@ -61,12 +63,12 @@ func TestGridSurvivesDeathOfTracker(t *testing.T) {
 
 func TestGridSurvivesDeathOfSource(t *testing.T) {
 	t.Parallel()
-	b := fastGrid(t, "3x3", killSize/2, Kills{})
+	b := fastGrid(t, "3x3", killSize, Kills{})
 	o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 	o.during = func(tr *mobTransfer) {
 		// A member of the source's cluster downloads everything over the LAN within a
 		// moment: by then the source has sent every piece at least once.
-		tr.Daemons[0].awaitHave(t, int64(killSize/2))
+		tr.Daemons[0].awaitHave(t, int64(killSize))
 		if err := tr.Source.Kill(); err != nil {
 			t.Error(err)
 		}
@@ -79,7 +81,7 @@ func TestGridSurvivesDeathOfSource(t *testing.T) {
 func TestGridPlannedSurvivesDeathOfRelay(t *testing.T) {
 	t.Parallel()
 	planned := Mob{Bin: bin(t), Seed: []string{PlanOption + "chain"}}
-	r := mustRun(t, fastGrid(t, "3x3", killSize/2, Kills{Percent: 1, After: killAfter}), planned)
+	r := mustRun(t, fastGrid(t, "3x3", killSize, Kills{Percent: 1, After: 2 * killAfter}), planned)
 	if len(r.Killed) != 1 {
 		t.Errorf("%v are killed, want one", r.Killed)
 	}

@@ -15,7 +15,7 @@ import (
 // end: on a link that loses nothing mob has no reason to displace other traffic.
 func TestFlowBesideSwarm(t *testing.T) {
 	needsGrid(t)
-	const rate = 6 * netns.MBps
+	const rate, during = 6 * netns.MBps, 8 * time.Second
 	links := netns.Uniform(rate, "A", "B")
 	grid, err := netns.New(netns.Config{Clusters: netns.Clusters(3, 3), Links: links, RTT: 30 * time.Millisecond})
 	if err != nil {
@@ -51,10 +51,10 @@ func TestFlowBesideSwarm(t *testing.T) {
 		return flow.Load(), float64(n)
 	}
 	before, allBefore := counts()
-	time.Sleep(12 * time.Second)
+	time.Sleep(during)
 	after, allAfter := counts()
 	share := float64(after-before) / (netns.TCPShare * (allAfter - allBefore))
-	t.Logf("the flow has %.2f of what the link carries, the link is used to %.2f", share, (allAfter-allBefore)/12/float64(rate))
+	t.Logf("the flow has %.2f of what the link carries, the link is used to %.2f", share, (allAfter-allBefore)/during.Seconds()/float64(rate))
 	if share < 0.4 {
 		t.Errorf("the flow has %.2f of what the link carries, want at least 0.40", share)
 	}

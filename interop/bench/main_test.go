@@ -21,8 +21,8 @@ var givenPrograms = flag.String("programs", "", "directory of mob and mobd, whic
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 // atOnce is the number of tests that run in parallel on any machine: they wait for links and
-// for the timers of stock clients more than they compute.
-const atOnce = "4"
+// for the timers of stock clients two thirds of the time.
+const atOnce = "8"
 
 func runAll(m *testing.M) int {
 	flag.Parse()

@@ -34,6 +34,7 @@ func TestMixedSwarm(t *testing.T) {
 
 // TestMixedSwarmSurvivesDeath kills a daemon and a client on the way.
 func TestMixedSwarmSurvivesDeath(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	m := Mixed{Mob: Mob{Bin: bin(t)}, Percent: 50, Clients: []*stock.Client{stock.Find("aria2")}}
 	needsClients(t, m.Clients...)

@@ -19,6 +19,7 @@ import (
 // is what clients need: see docs/design. mob's tracker, the only one, counts all of them as
 // complete in the end, except rTorrent, which does not announce that.
 func TestClientsTakeMobLinks(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	tracker := func() *stock.Tracker { return mobTracker(bin(t)) }
 	eachBitTorrent(t, tracker, func(t *testing.T, b BitTorrent) {

@@ -66,20 +66,21 @@ func (t *mobTransfer) eachWay(f func(from, to string) error, cluster string, oth
 // TestGridSurvivesOutage takes a part of the grid out of reach during a transfer.
 // All other nodes must finish meanwhile, and the part when it is back.
 func TestGridSurvivesOutage(t *testing.T) {
+	t.Parallel()
 	for name, out := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := fastGrid(t, "3x3", killSize/2, Kills{})
+			b := fastGrid(t, "3x3", killSize, Kills{})
 			o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 			o.during = func(tr *mobTransfer) {
-				tr.receivers[tr.Grid.Node("B", 1)].(*Daemon).awaitHave(t, killSize/8)
+				tr.receivers[tr.Grid.Node("B", 1)].(*Daemon).awaitHave(t, killSize/4)
 				if err := out.start(tr); err != nil {
 					t.Error(err)
 				}
 				begun := time.Now()
 				for _, d := range tr.Daemons {
 					if d.Node.Cluster != "B" {
-						d.awaitHave(t, int64(killSize/2))
+						d.awaitHave(t, int64(killSize))
 					}
 				}
 				time.Sleep(time.Until(begun.Add(out.lasts)))

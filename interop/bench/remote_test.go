@@ -8,6 +8,7 @@ import (
 
 // TestCopiers runs what people copy with on a small cluster.
 func TestCopiers(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	for _, c := range Copiers() {
 		t.Run(c.Name(), func(t *testing.T) {
@@ -58,5 +59,5 @@ func TestCastSurvivesDeath(t *testing.T) {
 	if err := c.Missing(); err != nil {
 		t.Skip(err)
 	}
-	mustRunWasteful(t, fastGrid(t, "2x4", 36e6, Kills{Percent: 25, After: killAfter / 2}), c)
+	mustRunWasteful(t, fastGrid(t, "2x4", 36e6, Kills{Percent: 25, After: killAfter}), c)
 }

@@ -9,6 +9,7 @@ import (
 // TestGridGossip transfers within one cluster by each permutation strategy, and kills a
 // member on the way: all other nodes must get intact copies.
 func TestGridGossip(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"permutation", "overlap1", "overlap2", "rb"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
