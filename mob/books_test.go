@@ -8,7 +8,7 @@ import (
 )
 
 // NewPieces is the picker of plain pieces, for tests outside of the package.
-func NewPieces(length int64, size int) Picker { return newPieces(length, size) }
+func NewPieces(length int64, size int) Picker { return newPieces(length, size, 0) }
 
 // NewGrowing returns the picker of a growing content.
 func NewGrowing(length int64, size int) Picker { return newGrowing(length, size) }

@@ -15,8 +15,8 @@ const (
 
 // newGrowing returns the picker of up to length bytes, in pieces of at most size bytes.
 func newGrowing(length int64, size int) *growing {
-	k := &growing{*newPieces(length, size)}
-	k.layout.Together = together
+	k := &growing{*newPieces(length, size, together)}
+	k.lead = 0
 	k.layout.Short = map[int]int{}
 	k.layout.Current = min(current, k.layout.Count)
 	return k

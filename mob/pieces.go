@@ -4,12 +4,14 @@ package mob
 type pieces struct {
 	*Control
 	layout Layout
+	// lead is the number of runs by which a piece comes later for each group that is to begin it before the own one.
+	lead int
 }
 
-// newPieces returns the picker of length bytes in pieces of size bytes.
-func newPieces(length int64, size int) *pieces {
+// newPieces returns the picker of length bytes in pieces of size bytes. together is [Layout.Together].
+func newPieces(length int64, size, together int) *pieces {
 	count := int((length + int64(size) - 1) / int64(size))
-	return &pieces{layout: Layout{Count: count, Size: size, Length: length, Current: count}}
+	return &pieces{layout: Layout{Count: count, Size: size, Length: length, Together: together, Current: count}, lead: min(together, 1)}
 }
 
 // Layout implements [Picker].
@@ -34,7 +36,8 @@ const maxBefore = 32
 // Over a link it takes a piece that no member of the own group has or claimed, and that the fewest
 // groups beside it have or claimed: a piece that two clusters fetch from each other crosses the
 // source's links once. Among those it takes one that the fewest are to begin before its own, and
-// then one of the node's share.
+// then one of the node's share. If pieces have an order, a piece that is less rare comes some runs later: otherwise all
+// clusters would fetch the front over the source's links.
 //
 // On the LAN it takes the share first, since other clusters wait for it from here, and in a rack
 // what the fewest racks beside it have; then what the fewest local peers have. A piece that a single peer has and another member claims comes
@@ -51,7 +54,8 @@ func (k *pieces) Pick(p Peer) int {
 		if v.Deferred(p, i) || !v.Free(i) || v.Leaves(i) {
 			return 0, false
 		}
-		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + k.run(i)<<runShift
+		run := k.run(i) + k.lead*(2*v.Rarity(i)+v.Before(i))
+		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + run<<runShift
 		if !v.InShare(i) {
 			key++
 		}
@@ -79,15 +83,16 @@ func (k *pieces) localKey(v View, i int) (key int) {
 	return key
 }
 
-// runShift is above what else orders pieces, and rarityShift above the number of local peers.
-const runShift, rarityShift = 32, 12
+// runShift is above what else orders pieces, and rarityShift above the number of local peers. firstRun is the number of
+// pieces in the first run, which a reader waits for.
+const runShift, rarityShift, firstRun = 32, 12, 16
 
 // run returns the run of piece i: earlier runs are picked first. It is 0 where pieces have no order.
 func (k *pieces) run(i int) int {
 	if k.layout.Together == 0 {
 		return 0
 	}
-	return 1 + i/k.layout.Together
+	return 1 + (i+k.layout.Together-firstRun)/k.layout.Together
 }
 
 // Apply implements [Picker].

@@ -40,9 +40,7 @@ func New(cfg Config, have []proto.Range) *State {
 	case cfg.Growing:
 		picker = newGrowing(cfg.Length, cfg.PieceLength)
 	default:
-		plain := newPieces(cfg.Length, cfg.PieceLength)
-		plain.layout.Together = cfg.Together
-		picker = plain
+		picker = newPieces(cfg.Length, cfg.PieceLength, cfg.Together)
 	}
 	layout := picker.Layout()
 	if layout.Size <= 0 || layout.Size%proto.Cell != 0 {

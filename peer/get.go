@@ -32,7 +32,7 @@ type GetOptions struct {
 	// There is no path then, and nothing of the transfer is in the data directory: a stopped transfer does not start
 	// again, nor does the next node know it.
 	Store func(*proto.Manifest) (store.Store, error) `json:"-"`
-	// InOrder fetches from the front, unless the transfer is coded. Pieces of 8 MiB, and at least 16, are in any order.
+	// InOrder fetches from the front, unless the transfer is coded. Pieces of 16 MiB, and at least 16, are in any order.
 	InOrder bool `json:"-"`
 }
 

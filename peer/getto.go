@@ -12,8 +12,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// arrivalPause is the time between two looks for the next piece.
-const arrivalPause = 5 * time.Millisecond
+const (
+	// arrivalPause is the first time between two looks for the next piece. It doubles up to maxArrivalPause.
+	arrivalPause    = time.Millisecond
+	maxArrivalPause = 32 * time.Millisecond
+)
 
 // GetTo writes the content of a single-file link to w, in order, while it arrives, and returns the number of bytes
 // written. Pieces are kept in memory, or in a file without a name in the data directory if there are more than 256 MiB,
@@ -95,9 +98,9 @@ func (t *Transfer) writeTo(ctx context.Context, w io.Writer) (written int64, err
 
 // await waits until a condition holds. It fails once the run has ended.
 func (r *run) await(ctx context.Context, holds func() bool) error {
-	for !holds() {
+	for pause := arrivalPause; !holds(); pause = min(2*pause, maxArrivalPause) {
 		select {
-		case <-time.After(arrivalPause):
+		case <-time.After(pause):
 		case <-r.ended:
 			return r.Err()
 		case <-ctx.Done():

@@ -71,6 +71,7 @@ func (n *node) start(s *sim, have []proto.Range) {
 			Cluster:     n.Cluster,
 			Length:      s.cfg.Length,
 			PieceLength: s.cfg.PieceLength,
+			Together:    s.cfg.Together,
 			Assignment:  assign.Follow(s.cfg.Plan, n.Host),
 			Seed:        s.cfg.Seed + uint64(n.index),
 			Tuning:      tuning,
