@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// lookEvery is the time between two checks of all hosts, which send Events.
+	// lookEvery is the most time between two checks of all hosts, which send Events.
 	lookEvery = 250 * time.Millisecond
 	// silence bounds the time without reports of a host, whose agent reports every second.
 	silence = 30 * time.Second
@@ -164,7 +164,7 @@ func (c *caster) run(ctx context.Context) error {
 
 // wait waits until every host is done or has failed. It fails if the source fails or ctx ends.
 func (c *caster) wait(ctx context.Context, read <-chan error) error {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTimer(lookEvery)
 	defer tick.Stop()
 	for left := len(c.hosts); left > 0; {
 		select {
@@ -177,6 +177,7 @@ func (c *caster) wait(ctx context.Context, read <-chan error) error {
 			read = nil
 		case <-tick.C:
 			c.look()
+			tick.Reset(c.stragglers.next(time.Now()))
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -17,9 +17,10 @@ const (
 
 // stragglers selects hosts to give up, so that the cast does not wait for them. It reads no clock and changes no host.
 type stragglers struct {
-	cfg    *Config
-	began  time.Time // of the cast
-	enough time.Time // when Min hosts were done, or zero
+	cfg   *Config
+	began time.Time // of the cast
+	end   time.Time // of Deadline or Grace, zero without one
+	why   string    // the error of hosts that are not done at end
 
 	// The state of DropSlow. A period starts when the source is held after a break, or after DropSlow without that.
 	looked time.Time     // the last call of find
@@ -34,24 +35,29 @@ type stragglers struct {
 // number of bytes read of it.
 func (s *stragglers) find(now time.Time, hosts []HostResult, held bool, read int64) (some []int, why string) {
 	var left []int
-	done := 0
+	var done []time.Duration
 	for i := range hosts {
 		if hosts[i].Phase == Done {
-			done++
+			done = append(done, hosts[i].Took)
 		}
 		if !hosts[i].settled() {
 			left = append(left, i)
 		}
 	}
-	if s.cfg.Min > 0 && done >= s.cfg.Min && s.enough.IsZero() {
-		s.enough = now
+	slices.Sort(done)
+	c := s.cfg
+	if s.end.IsZero() && c.Deadline > 0 {
+		s.end, s.why = s.began.Add(c.Deadline), fmt.Sprintf("deadline of %v", c.Deadline)
 	}
-	switch c := s.cfg; {
+	if c.Min > 0 && len(done) >= c.Min && c.Grace >= 0 {
+		if end := s.began.Add(done[c.Min-1] + c.Grace); s.end.IsZero() || end.Before(s.end) {
+			s.end, s.why = end, fmt.Sprintf("grace of %v", c.Grace)
+		}
+	}
+	switch {
 	case len(left) == 0:
-	case c.Deadline > 0 && now.Sub(s.began) >= c.Deadline:
-		return left, fmt.Sprintf("deadline of %v", c.Deadline)
-	case !s.enough.IsZero() && c.Grace >= 0 && now.Sub(s.enough) >= c.Grace:
-		return left, fmt.Sprintf("grace of %v", c.Grace)
+	case !s.end.IsZero() && !now.Before(s.end):
+		return left, s.why
 	case c.DropSlow > 0:
 		s.note(now, hosts, left, held)
 		if s.held < c.DropSlow {
@@ -61,12 +67,20 @@ func (s *stragglers) find(now time.Time, hosts []HostResult, held bool, read int
 			return cmp.Or(cmp.Compare(hosts[a].Held, hosts[b].Held), cmp.Compare(hosts[a].Bytes, hosts[b].Bytes))
 		})
 		is := hosts[slowest]
-		if len(left) > 1 && done+len(left) > c.Min && (is.Bytes-s.bytes[slowest])*slowPart < s.best {
+		if len(left) > 1 && len(done)+len(left) > c.Min && (is.Bytes-s.bytes[slowest])*slowPart < s.best {
 			some, why = []int{slowest}, fmt.Sprintf("too slow: %d MB behind for %g s", (read-is.Bytes)/1e6, c.DropSlow.Seconds())
 		}
 		s.start(now, hosts)
 	}
 	return some, why
+}
+
+// next returns the time until find is called again.
+func (s *stragglers) next(now time.Time) time.Duration {
+	if left := s.end.Sub(now); left > 0 {
+		return min(left, lookEvery)
+	}
+	return lookEvery
 }
 
 // note updates the state of DropSlow. Without the source held, the rates of hosts are those of the source or its uplink. While it
