@@ -67,7 +67,7 @@ var table = map[string]rule{
 	"peer/store/storetest": {ours: []string{"peer/store", "proto"}, outside: []string{}},
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
-	"peer/metadata":        {ours: []string{"mob/plan", "mob/quota", "peer/datadir", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
+	"peer/metadata":        {ours: []string{"mob/plan", "mob/quota", "peer/datadir", "peer/limit", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
 	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto", "proto/reach"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/crypto/chacha20poly1305", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/limit":           {outside: []string{}},

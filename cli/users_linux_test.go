@@ -277,6 +277,7 @@ func TestUsers(t *testing.T) {
 		}
 		m.write("alice/there", alice, alice, 0o666)
 		m.rejected("only the owner", alice, "--data", "b", "get", link, "-o", "alice/there", "--reuse")
+		m.rejected("only the owner", alice, "--data", "b", "get", link, "-o", "alice/new", "--priority", "high")
 		for _, path := range []string{"bob/closed/x", "daemon/x", "alice/elsewhere/x"} {
 			for _, l := range []string{link, tree} {
 				m.rejected("permission denied", alice, "--data", "b", "get", l, "-o", path)

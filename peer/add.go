@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -28,6 +29,9 @@ type addition struct {
 
 // add starts a transfer, or resumes the one of the same content.
 func (n *Node) add(a addition) (*Transfer, error) {
+	if a.record.User != nil && a.record.Priority == limit.High {
+		return nil, errHigh
+	}
 	for {
 		t := newTransfer(n, a.record.Link.Keys()[0], a.record)
 		known, err := n.transfers.add(t, a.place)
@@ -43,7 +47,7 @@ func (n *Node) add(a addition) (*Transfer, error) {
 		})
 		switch {
 		case err == nil:
-			return a.t, nil
+			return a.t, a.t.SetPriority(a.record.Priority)
 		case !errors.Is(err, ErrUnknownTransfer): // else it was removed since
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
@@ -65,3 +66,6 @@ func LookNow(t *Transfer) (store.State, bool) {
 func (t *Transfer) Ending() <-chan struct{} {
 	return t.state().swarm.Context().Done()
 }
+
+// Governed returns the limits that the node's governor has set.
+func (t *Transfer) Governed() limit.Limits { return t.governed.Limits() }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -25,6 +26,8 @@ type GetOptions struct {
 	Torrent []byte `json:"torrent,omitempty"`
 	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of directories. Only root may.
 	SpecialBits bool `json:"special_bits,omitempty"`
+	// Priority is the priority of the transfer at this node. A known transfer keeps its priority if this is empty.
+	Priority limit.Priority `json:"priority,omitempty"`
 	// User is the calling user, nil for the owner of the node. No file is written that
 	// the user may not write, and Reuse must not be set.
 	User *vfs.User `json:"-"`
@@ -79,6 +82,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, errSpecialBits
 	}
 	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits, InOrder: opt.InOrder}
+	record.Priority = opt.Priority
 	place, err := n.placeApart(root)
 	if err != nil {
 		return nil, err

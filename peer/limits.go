@@ -26,10 +26,10 @@ func (t *Transfer) Limits() limit.Limits { return t.limits.Limits() }
 
 // swarmLimits returns the limits of the transfer's swarm.
 func (r *run) swarmLimits() swarm.Limits {
-	own, all := &r.limits, &r.node.limits
+	own, governed, all := &r.limits, &r.governed, &r.node.limits
 	return swarm.Limits{
-		WANDown: limit.Chain{&own.WANDown, &r.node.sharing.share.Bucket, &all.WANDown},
-		WANUp:   limit.Chain{&own.WANUp, &all.WANUp},
-		LANUp:   limit.Chain{&own.LANUp, &all.LANUp},
+		WANDown: limit.Chain{&own.WANDown, &governed.WANDown, &r.node.sharing.share.Bucket, &all.WANDown},
+		WANUp:   limit.Chain{&own.WANUp, &governed.WANUp, &all.WANUp},
+		LANUp:   limit.Chain{&own.LANUp, &governed.LANUp, &all.LANUp},
 	}
 }

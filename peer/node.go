@@ -127,6 +127,7 @@ func (n *Node) open() error {
 		return err
 	}
 	n.wg.Go(func() { n.sharing.run(n.ctx) })
+	n.wg.Go(func() { new(limit.Governor).Run(n.ctx, n.loads) })
 	acceptor{n.transfers}.serve(n.host, n.bulk)
 	n.documents = documents{n.transfers, n.host.ID()}
 	n.documents.serve(n.ctx, n.host)

@@ -13,6 +13,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/mob/plan"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload/coded"
 	"github.com/mobgrid/mob/peer/store"
@@ -48,6 +49,8 @@ type SeedOptions struct {
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// SkipUnreadable, if not nil, leaves out what may not be read, see [store.ScanOptions].
 	SkipUnreadable func(path string) `json:"-"`
+	// Priority is the priority of the transfer at this node. A known transfer keeps its priority if this is empty.
+	Priority limit.Priority `json:"priority,omitempty"`
 	// User is the calling user, nil for the owner of the node. No file is read that the user
 	// may not read.
 	User *vfs.User `json:"-"`
@@ -107,7 +110,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if root, err = n.checkUser(opt.User, root); err != nil {
 		return nil, err
 	}
-	record := metadata.Record{Seed: true, Root: root, Whole: true, User: opt.User, FollowLinks: opt.FollowLinks}
+	record := metadata.Record{Seed: true, Root: root, Whole: true, User: opt.User, FollowLinks: opt.FollowLinks, Priority: opt.Priority}
 	if _, err := n.checkPlace(record, nil); err != nil {
 		return nil, err
 	}

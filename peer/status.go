@@ -36,6 +36,8 @@ type Status struct {
 	DroppedBits int `json:"dropped_bits,omitempty"`
 	// Plan is nil if the transfer follows no plan.
 	Plan *PlanStatus `json:"plan,omitempty"`
+	// Priority is the priority of the transfer at this node, empty if none was given.
+	Priority limit.Priority `json:"priority,omitempty"`
 	// Limits are the limits of the transfer, nil for none.
 	Limits *limit.Limits `json:"limits,omitempty"`
 	// Elapsed is the time from the start until the content was complete, or until now.
@@ -112,6 +114,8 @@ func (t *Transfer) progress(s *state) Status {
 		Length: -1,
 		Ends:   t.node.keeper.ends(rec),
 		Plan:   planStatus(t.node, s),
+
+		Priority: rec.Priority,
 
 		Away: s.look.Away, Different: s.look.Different, MoreDifferent: s.look.More,
 

@@ -35,6 +35,8 @@ type Transfer struct {
 	use    use
 	states states
 	ops    chan struct{} // holds a token during an operation, see do
+
+	governed limit.Buckets // see [limit.Governor]
 }
 
 // Phase is the phase of a transfer.

@@ -15,6 +15,8 @@ type LimitRequest struct {
 	// Reset forgets earlier changes first: the node has its configured limits again, and a
 	// transfer has none.
 	Reset bool `json:"reset,omitempty"`
+	// Priority is the new priority of the transfer, which outlasts the daemon. An empty one keeps it.
+	Priority limit.Priority `json:"priority,omitempty"`
 	limit.Change
 }
 
@@ -34,6 +36,7 @@ type TransferLimits struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	limit.Limits
+	Priority limit.Priority `json:"priority,omitempty"`
 }
 
 // Limits returns the limits of the node.
@@ -42,7 +45,8 @@ func (s *Server) Limits() Limits {
 	l := Limits{Limits: inForce, Settings: settings, Share: s.cfg.Node.Share()}
 	for _, t := range s.cfg.Node.Transfers() {
 		if own := t.Limits(); own != (limit.Limits{}) {
-			l.Transfers = append(l.Transfers, TransferLimits{t.ID.String(), t.Progress().Name, own})
+			st := t.Progress()
+			l.Transfers = append(l.Transfers, TransferLimits{st.ID, st.Name, own, st.Priority})
 		}
 	}
 	return l
@@ -67,6 +71,9 @@ func (s *Server) setLimits(_ *http.Request, req LimitRequest) (any, error) {
 	own := t.Limits()
 	if req.Reset {
 		own = limit.Limits{}
+	}
+	if err := t.SetPriority(req.Priority); err != nil {
+		return nil, err
 	}
 	t.SetLimits(req.Apply(own))
 	return s.Limits(), nil

@@ -35,6 +35,12 @@ func (l *LimitFlags) Add(f *pflag.FlagSet, daemon bool) {
 	}
 }
 
+// AddPriority adds the flag of a transfer's priority.
+func AddPriority(f *pflag.FlagSet, p *limit.Priority) {
+	f.Func("priority", "priority among the transfers of this node: `low|normal|high` (default normal)",
+		func(text string) error { return p.UnmarshalText([]byte(text)) })
+}
+
 // Change parses the flags that are given.
 func (l *LimitFlags) Change() (c limit.Change, err error) {
 	for i, name := range limit.Names {

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -21,7 +22,9 @@ const limitCommandHelp = `Shows the limits of the daemon, the source of each, an
 it changes limits until the daemon ends: these override the configuration and the schedule.
 --reset removes them.
 
-With --for it shows or changes the limits of one transfer, in addition to the node's.
+With --for it shows or changes the limits of one transfer, in addition to the node's. --priority changes its
+priority, which it keeps: while a transfer of a higher priority receives or sends, the lower ones of this node
+share 5 % of the bytes in that direction (WAN down, WAN up, LAN up), at least 64 KiB/s. The default is normal.
 
 A rate is per second: 50MB, 400Mbit, or 0 for none. Rates count content, without
 the headers of packets, which add 5 %.`
@@ -29,6 +32,7 @@ the headers of packets, which add 5 %.`
 const limitCommandExample = `  mob limit
   mob limit --wan-down 20MB --wan-up 100Mbit
   mob limit --for big.tar --lan-up 50MB
+  mob limit --for big.tar --priority low
   mob limit --reset`
 
 // limitCommand are the flags of limit.
@@ -37,6 +41,8 @@ type limitCommand struct {
 	name   string
 	reset  bool
 	set    *pflag.FlagSet
+
+	priority limit.Priority
 }
 
 func newLimit(a *command.App) *cobra.Command {
@@ -51,17 +57,21 @@ func (f *limitCommand) add(fl *pflag.FlagSet) {
 	f.set = fl
 	f.limits.Add(fl, true)
 	fl.StringVar(&f.name, "for", "", "LINK, ID or PATH of one transfer")
+	daemon.AddPriority(fl, &f.priority)
 	fl.BoolVar(&f.reset, "reset", false, "remove the limits set at run time")
 }
 
 func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) error {
-	req := control.LimitRequest{Reset: f.reset}
+	req := control.LimitRequest{Reset: f.reset, Priority: f.priority}
 	var err error
 	if req.Change, err = f.limits.Change(); err != nil {
 		return command.Usagef("%w", err)
 	}
 	if f.name == "" && f.set.Changed("for") {
 		return command.Usagef("--for is empty: give a LINK, ID or PATH")
+	}
+	if f.name == "" && f.priority != "" {
+		return command.Usagef("--priority is for one transfer: name it with --for")
 	}
 	if f.name != "" {
 		c, err := a.ParseContent(f.name)
@@ -76,7 +86,7 @@ func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) erro
 	}
 	defer s.Close()
 	var l control.Limits
-	if req.IsZero() && !req.Reset {
+	if req.IsZero() && !req.Reset && req.Priority == "" {
 		l, err = s.Limits(ctx)
 	} else {
 		l, err = s.SetLimits(ctx, req)
@@ -100,8 +110,9 @@ func printTransferLimits(ctx context.Context, a *command.App, s *control.Client,
 	if st.Limits != nil {
 		own = *st.Limits
 	}
-	return a.Print(control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own}, func(w term.TextWriter) {
-		w.Line("%s: %v", st.Name, own)
+	l := control.TransferLimits{ID: st.ID, Name: st.Name, Limits: own, Priority: st.Priority}
+	return a.Print(l, func(w term.TextWriter) {
+		w.Line("%s: %v, %s priority", st.Name, own, cmp.Or(st.Priority, limit.Normal))
 	})
 }
 

@@ -39,7 +39,11 @@ func runLs(ctx context.Context, a *command.App, _ []string) error {
 			if st.Length >= 0 {
 				done, size = fmt.Sprintf("%d%%", term.Percent(st.Have, st.Length)), term.Bytes(st.Length)
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", stateName(st)+endsIn(st), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
+			state := stateName(st)
+			if st.Priority != "" {
+				state += ", " + string(st.Priority) + " priority"
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", state+endsIn(st), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
 		}
 		_ = w.Flush() // into memory
 	})

@@ -51,6 +51,9 @@ daemon the command runs a node itself; with --stay this serves until Ctrl-C.
 environment has MOB_PATH, the absolute path of the content, and MOB_ID, its id. The get exits with
 the status of the command.
 
+While a transfer of this node with a higher --priority receives or sends, the lower ones share 5 % of the bytes
+in that direction, at least 64 KiB/s. "mob limit --for PATH --priority" changes it.
+
 A get waits for its source. It ends if the files of the source were changed and
 no connected node has a piece.
 
@@ -65,6 +68,7 @@ const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" -o - | tar x
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
   mob get "$LINK" -o models --reuse --json
+  mob get "$LINK" -o backup --priority low
   mob get "$LINK" -o image.tar --exec 'docker load -i "$MOB_PATH"'`
 
 // getFlags are the flags of get. Some are fields of its request.
@@ -95,6 +99,7 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
 	fl.DurationVar(&f.deadline, "deadline", 0, "stop after `D`, and keep what was fetched")
+	daemon.AddPriority(fl, &f.Priority)
 	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }

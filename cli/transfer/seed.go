@@ -37,6 +37,8 @@ later is not served until PATH is seeded again.
 Files and directories that cannot be read end the command with their names, before anything is
 hashed; --skip-unreadable leaves them out, and names them.
 
+--priority is the priority of the content among the transfers of this node, as for mob get.
+
 --wait N returns when N other nodes have told this one that they have the whole content.
 With --deadline it ends that long after the start with exit status 1, and the number of
 nodes that have it; a daemon continues to serve.

@@ -44,6 +44,7 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.StringVar(&f.torrentFile.path, "torrent-file", "", "torrent file to write; implies --torrent")
 	fl.BoolVarP(&f.torrentFile.force, "force", "f", false, "replace a file of --torrent-file that exists")
 	f.node.AddBTTrackers(fl)
+	daemon.AddPriority(fl, &f.Priority)
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 

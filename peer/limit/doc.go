@@ -1,4 +1,4 @@
 // Package limit limits how many bytes a node sends and receives per second: rates as
-// people write them, token buckets, the share of a member in the limit of a cluster, and
-// schedules.
+// people write them, token buckets, the share of a member in the limit of a cluster,
+// schedules, and priorities.
 package limit

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -33,6 +34,8 @@ type Record struct {
 	SpecialBits bool `json:"special_bits,omitempty"`
 	// InOrder is set if pieces are fetched from the front.
 	InOrder bool `json:"in_order,omitempty"`
+	// Priority is empty if none was given.
+	Priority limit.Priority `json:"priority,omitempty"`
 	// FollowLinks is set for a seed that includes the targets of symbolic links.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Announce are announce URLs that users of this node named when they seeded the content. Link.Announce may
