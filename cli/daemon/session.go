@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
 )
@@ -144,6 +145,9 @@ func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, erro
 		}
 	}
 }
+
+// OwnTransfer returns a transfer of the node that this command runs.
+func (s *Session) OwnTransfer(id string) (*peer.Transfer, error) { return s.Own.node.Transfer(id) }
 
 // Close disconnects, and ends a daemon that runs within this command.
 func (s *Session) Close() error {

@@ -45,7 +45,9 @@ Files lose setuid, setgid and sticky, and the receipt has their number; root kee
 with --special-bits.
 
 The daemon of --data does the work, and serves the content afterwards. Without a
-daemon the command runs a node itself; with --stay this serves until Ctrl-C.
+daemon the command runs a node itself. Once that is complete, it serves the other nodes of its
+site (the first part of --cluster) until they are complete, request nothing for 10 s, or --linger
+is over. --linger 0 leaves immediately. With --stay it serves until Ctrl-C.
 
 --exec runs a command with sh, once the content is complete and on the disk, and after the receipt. Its
 environment has MOB_PATH, the absolute path of the content, and MOB_ID, its id. The get exits with
@@ -64,6 +66,7 @@ does --deadline 10m after ten minutes, with exit status 1. If the terminal is cl
 const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" --cluster lyon --stay
   mob get "$LINK" --deadline 10m
+  mob get "$LINK" --cluster lyon --linger 1m
   ssh source mob seed big.tar | mob get -
   mob get "$LINK" -o - | tar x
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
@@ -77,6 +80,7 @@ type getFlags struct {
 	node     daemon.Flags
 	out      string
 	stay     bool
+	linger   time.Duration // the longest time to serve the site after the download, without mobd and stay
 	deadline time.Duration
 	exec     string
 	quiet    bool
@@ -100,6 +104,7 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
 	fl.DurationVar(&f.deadline, "deadline", 0, "stop after `D`, and keep what was fetched")
 	daemon.AddPriority(fl, &f.Priority)
+	fl.DurationVar(&f.linger, "linger", 10*time.Minute, "time to serve the site after the download, at most")
 	fl.BoolVar(&f.stay, "stay", false, "serve the content until Ctrl-C")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
@@ -107,6 +112,9 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
 	if err := errors.Join(checkPath(f.set, "output", pipeArg), checkExec(f.set, f.exec), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
+	}
+	if f.linger < 0 {
+		return command.Usagef("--linger is negative")
 	}
 	pipe := f.out == pipeArg
 	if pipe && (f.Reuse || f.SpecialBits || f.exec != "") {
@@ -164,7 +172,11 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	a.Note("serving ends with this command: to serve on, give --stay or run mobd")
+	t, err := s.OwnTransfer(st.ID)
+	if err != nil {
+		return err
+	}
+	linger(ctx, a, t, s.Info.Cluster, f.linger)
 	s.Drain(ctx, a)
 	return nil
 }

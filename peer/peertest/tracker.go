@@ -15,14 +15,19 @@ import (
 
 // Tracker is a tracker in memory. It sends every node all other members.
 type Tracker struct {
-	mu      sync.Mutex
-	members map[string]map[proto.PeerID]proto.Member // by swarm
-	names   map[proto.PeerID]string                  // of hosts
+	mu       sync.Mutex
+	members  map[string]map[proto.PeerID]proto.Member // by swarm
+	complete map[string]map[proto.PeerID]bool         // by swarm
+	names    map[proto.PeerID]string                  // of hosts
 }
 
 // NewTracker returns a tracker without members.
 func NewTracker() *Tracker {
-	return &Tracker{members: map[string]map[proto.PeerID]proto.Member{}, names: map[proto.PeerID]string{}}
+	return &Tracker{
+		members:  map[string]map[proto.PeerID]proto.Member{},
+		complete: map[string]map[proto.PeerID]bool{},
+		names:    map[proto.PeerID]string{},
+	}
 }
 
 // TrackerAddr is the address of every [Tracker], as links show it. It is never dialed.
@@ -52,6 +57,7 @@ func (d *Tracker) Add(link *proto.Link, m proto.Member) {
 func (d *Tracker) swarm(key []byte) map[proto.PeerID]proto.Member {
 	if d.members[string(key)] == nil {
 		d.members[string(key)] = map[proto.PeerID]proto.Member{}
+		d.complete[string(key)] = map[proto.PeerID]bool{}
 	}
 	return d.members[string(key)]
 }
@@ -78,7 +84,23 @@ func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Announce
 		}
 	}
 	swarm[c.self] = proto.Member{ID: c.self, Cluster: a.Cluster, Addrs: a.Addrs}
+	c.tracker.complete[string(a.Swarm)][c.self] = a.Have == a.Total && a.Total > 0
 	return h, nil
+}
+
+// Scrape counts the members of a swarm, each in a separate entry.
+func (c *client) Scrape(_ context.Context, swarm []byte) (*proto.Scrape, error) {
+	c.tracker.mu.Lock()
+	defer c.tracker.mu.Unlock()
+	s := &proto.Scrape{}
+	for id, m := range c.tracker.members[string(swarm)] {
+		of := proto.ScrapeCluster{Name: m.Cluster, Nodes: 1}
+		if c.tracker.complete[string(swarm)][id] {
+			of.Whole = 1
+		}
+		s.Clusters = append(s.Clusters, of)
+	}
+	return s, nil
 }
 
 // Hosts implements [peer.Finder].

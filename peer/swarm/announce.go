@@ -40,6 +40,7 @@ func (s *Swarm) announce(first []proto.Member) {
 		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Link.Keys(), a)
 		if err == nil {
 			told()
+			s.announced.Store(int64(a.Have))
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
 			s.post(func() { s.onMembers(unnamed(h.Members)) })
 			s.findHosts()
@@ -47,6 +48,7 @@ func (s *Swarm) announce(first []proto.Member) {
 				pause = min(pause, announceLonely)
 			}
 		} else {
+			s.announced.Store(-1)
 			retry = min(2*retry, announceRetryMax)
 			level := slog.LevelDebug
 			var rejection *proto.RemoteError
@@ -67,6 +69,16 @@ func (s *Swarm) announce(first []proto.Member) {
 			return
 		}
 	}
+}
+
+// AwaitAnnounced waits until a tracker knows that the node is complete. It returns false if no tracker answered the
+// last announce, or once ctx ends.
+func (s *Swarm) AwaitAnnounced(ctx context.Context) bool {
+	have := s.announced.Load()
+	for ; have >= 0 && have < int64(s.m.Pieces()) && ctx.Err() == nil; have = s.announced.Load() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return have == int64(s.m.Pieces())
 }
 
 // announcement returns a message for the trackers, and a function to call once a tracker has it.

@@ -79,6 +79,7 @@ func (s *Swarm) step(ev mob.Event) {
 			s.wg.Go(func() { s.workers.Queue(s.ctx, &payload.Block{Lane: uint32(a.Piece)}) })
 		case mob.Finished:
 			s.AnnounceSoon()
+			s.publishStatus(true)
 			s.wg.Go(func() { s.cfg.Finished(s) })
 		}
 	}

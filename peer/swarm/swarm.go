@@ -33,7 +33,8 @@ type Swarm struct {
 	meter       linkMeter
 	counts      counters
 	inbox       chan func()
-	progress    token // the next announce is due now
+	progress    token        // the next announce is due now
+	announced   atomic.Int64 // pieces in the last announce, -1 if no tracker answered it
 	status      atomic.Pointer[snapshot]
 	workers     payload.Workers
 	wg          sync.WaitGroup

@@ -1,0 +1,133 @@
+package peer
+
+import (
+	"context"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// Scope is the set of nodes that [Transfer.WaitAll] waits for.
+type Scope int
+
+// Scopes, from the smallest to the largest.
+const (
+	Cluster Scope = iota // nodes with this node's cluster name
+	Site                 // nodes whose cluster names share the first part
+	Swarm                // all nodes
+)
+
+const (
+	// idleTimeout is the time without a request after which a complete node leaves incomplete nodes.
+	idleTimeout = 10 * time.Second
+	// reconnectTimeout is the time for a node to connect again, if no tracker knows whether it is complete.
+	reconnectTimeout = 3 * time.Second
+	// observeEvery is the interval between looks at the sessions, and scrapeEvery between requests to the
+	// trackers, which have half of it to answer.
+	observeEvery = 100 * time.Millisecond
+	scrapeEvery  = 2 * time.Second
+)
+
+// linger is what a complete node knows of the other nodes in a scope: sessions with incomplete nodes, and the
+// nodes and complete nodes that trackers know.
+type linger struct {
+	sessions, nodes, complete int
+	sent                      int64 // bytes
+	// The last increase of sent, the last time that a node was incomplete, and the last scrape. Zero for never.
+	served, waited, scraped time.Time
+}
+
+// incomplete returns the number of incomplete nodes. Sessions and trackers know of the same nodes.
+func (l *linger) incomplete() int { return max(l.sessions, l.nodes-l.complete) }
+
+// over reports whether the node may leave.
+func (l *linger) over(now time.Time) bool {
+	return now.Sub(l.served) >= idleTimeout ||
+		l.incomplete() == 0 && (l.nodes > 0 || now.Sub(l.waited) >= reconnectTimeout)
+}
+
+// WaitAll waits until the content is complete on this node and on every other node in scope that this
+// node knows of, from its sessions and from trackers. It also returns nil once no node in scope has requested
+// a block for 10 seconds. Nodes that have not announced themselves by then cannot be waited for. It fails if
+// the transfer ends.
+func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
+	if err := t.Wait(ctx); err != nil {
+		return err
+	}
+	l := linger{served: time.Now()}
+	for {
+		if err := t.observe(ctx, scope, &l); err != nil || l.over(time.Now()) {
+			return err
+		}
+		select {
+		case <-time.After(observeEvery):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Incomplete returns the number of nodes that [Transfer.WaitAll] waits for.
+func (t *Transfer) Incomplete(ctx context.Context, scope Scope) int {
+	var l linger
+	_ = t.observe(ctx, scope, &l)
+	return l.incomplete()
+}
+
+// observe updates l. It fails if the transfer has ended.
+func (t *Transfer) observe(ctx context.Context, scope Scope, l *linger) error {
+	s, own, sessions := t.state(), t.node.cfg.Cluster, 0
+	if s.swarm == nil {
+		return s.err
+	}
+	// shared is the number of first parts that the names of clusters in scope share with own.
+	shared := [...]int{Cluster: proto.ClusterParts(own), Site: 1, Swarm: 0}[scope]
+	for _, p := range s.swarm.Peers() {
+		if p.Client == "" && p.Have < s.desc.Manifest().Pieces() && proto.SharedParts(own, p.Cluster) >= shared {
+			sessions++
+		}
+	}
+	if time.Since(l.scraped) >= scrapeEvery || sessions == 0 && l.sessions > 0 {
+		l.nodes, l.complete, l.scraped = 0, 0, time.Now()
+		for _, c := range s.scrape(ctx).Clusters {
+			if proto.SharedParts(own, c.Name) >= shared {
+				l.nodes, l.complete = l.nodes+int(c.Nodes), l.complete+int(c.Whole)
+			}
+		}
+	}
+	l.sessions = sessions
+	if l.incomplete() > 0 {
+		l.waited = time.Now()
+	}
+	traffic, sent := s.swarm.Totals().Traffic, int64(0)
+	if shared == 0 {
+		sent = traffic.WANOut
+	}
+	for _, near := range traffic.Near[max(shared-1, 0):] {
+		sent += near.Out
+	}
+	if sent > l.sent {
+		l.sent, l.served = sent, time.Now()
+	}
+	return nil
+}
+
+// scraper is a [Finder] that also counts the nodes of a swarm.
+type scraper interface {
+	Scrape(ctx context.Context, swarm []byte) (*proto.Scrape, error)
+}
+
+// scrape returns the reply of the trackers, once these know that this node is complete. It is empty if no tracker
+// answers.
+func (s *state) scrape(ctx context.Context) *proto.Scrape {
+	ctx, cancel := context.WithTimeout(ctx, scrapeEvery/2)
+	defer cancel()
+	if trackers, ok := s.run.finder.(*linkFinder); ok && s.swarm.AwaitAnnounced(ctx) {
+		if client, ok := trackers.current().(scraper); ok {
+			if reply, err := client.Scrape(ctx, s.rec.Link.Keys()[0].Bytes()); err == nil {
+				return reply
+			}
+		}
+	}
+	return &proto.Scrape{}
+}

@@ -1,0 +1,115 @@
+package peer_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// TestWaitAll has a complete node as the only source of another one. WaitAll returns once that is complete.
+func TestWaitAll(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		start func(t testing.TB, cluster string, opts ...peertest.Option) *peer.Node
+	}{
+		{"sessions alone", peertest.Start},
+		{"with a tracker", peertest.NewTracker().Start},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const size = 4 << 20
+			a := c.start(t, "A", peertest.WithGate(peertest.NewGate(size)))
+			_, link, content := peertest.SeedRandom(t, a, size, peer.SeedOptions{})
+			gate := peertest.NewGate(0)
+			b := c.start(t, "B/rack1", peertest.WithGate(gate))
+			first := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+			peertest.Wait(t, first)
+			link.Peers = append(link.Peers, b.Addrs()...)
+			second := peertest.Get(t, c.start(t, "B/rack2"), link, filepath.Join(t.TempDir(), "out"))
+			peertest.Eventually(t, "the incomplete node", func() bool {
+				return first.Incomplete(t.Context(), peer.Site) == 1 && second.Status().Connected == 2
+			})
+			if err := first.WaitAll(t.Context(), peer.Cluster); err != nil {
+				t.Errorf("no other node in the cluster: %v", err)
+			}
+			gate.Open()
+			if err := first.WaitAll(t.Context(), peer.Site); err != nil {
+				t.Error(err)
+			}
+			if st := second.Status(); st.PiecesHave != st.Pieces {
+				t.Errorf("the other node has %d of %d pieces", st.PiecesHave, st.Pieces)
+			}
+			peertest.WaitEqual(t, []*peer.Transfer{first, second}, content)
+		})
+	}
+}
+
+// TestWaitAllOfUnreachable has a tracker that knows incomplete nodes to which there is no session.
+func TestWaitAllOfUnreachable(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	_, link, _ := peertest.SeedRandom(t, tracker.Start(t, "A"), 1<<20, peer.SeedOptions{})
+	tracker.Add(link, unreachable(t, "B/rack2"))
+	tracker.Add(link, unreachable(t, "C"))
+	get := peertest.Get(t, tracker.Start(t, "B/rack1"), link, filepath.Join(t.TempDir(), "out"))
+	peertest.Wait(t, get)
+	for scope, want := range []int{peer.Cluster: 0, peer.Site: 1, peer.Swarm: 2} {
+		if n := get.Incomplete(t.Context(), peer.Scope(scope)); n != want {
+			t.Errorf("scope %d: %d incomplete nodes, want %d", scope, n, want)
+		}
+	}
+	if err := get.WaitAll(t.Context(), peer.Cluster); err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := get.WaitAll(ctx, peer.Site); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("WaitAll returned %v while a node was incomplete", err)
+	}
+	waited := make(chan error, 1)
+	go func() { waited <- get.WaitAll(t.Context(), peer.Swarm) }()
+	if err := get.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-waited; !errors.Is(err, peer.ErrStopped) {
+		t.Errorf("WaitAll of a stopped transfer returned %v", err)
+	}
+}
+
+// deadTracker fails every announce, and never answers a scrape.
+type deadTracker struct{ peer.Finder }
+
+// Announce implements [peer.Finder].
+func (deadTracker) Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error) {
+	return nil, errors.New("no answer")
+}
+
+// Scrape blocks.
+func (deadTracker) Scrape(context.Context, []byte) (*proto.Scrape, error) { select {} }
+
+// Close implements [peer.Finder].
+func (deadTracker) Close() error { return nil }
+
+// TestWaitAllTrackerDown checks that a node whose tracker does not answer leaves when no session is incomplete.
+func TestWaitAllTrackerDown(t *testing.T) {
+	t.Parallel()
+	dead := peertest.Configure(func(cfg *peer.Config) {
+		cfg.Finder = func(host.Host, []ma.Multiaddr) peer.Finder { return deadTracker{} }
+		cfg.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
+	})
+	_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "A", dead), 1<<20, peer.SeedOptions{})
+	get := peertest.Get(t, peertest.Start(t, "A", dead), link, filepath.Join(t.TempDir(), "out"))
+	if err := get.WaitAll(t.Context(), peer.Swarm); err != nil {
+		t.Error(err)
+	}
+}
