@@ -62,6 +62,8 @@ type GetRequest struct {
 	Path string `json:"path"`
 	// Flush waits until the content is on the disk.
 	Flush bool `json:"flush,omitempty"`
+	// Keep serves content that was written to standard output until the node ends.
+	Keep bool `json:"keep,omitempty"`
 	peer.GetOptions
 }
 

@@ -91,7 +91,7 @@ func (s *Server) seedPipe(r *http.Request, req SeedRequest) (any, error) {
 // content answers with the bytes of a link, see [Client.GetTo].
 func (s *Server) content(_ *http.Request, req GetRequest) (any, error) {
 	link, err := proto.ParseLink(req.Link)
-	return content{s.cfg.Node, link, req.GetOptions}, err
+	return content{s.cfg.Node, link, req.GetOptions, req.Keep}, err
 }
 
 // content is an answer with the bytes of a link.
@@ -99,6 +99,7 @@ type content struct {
 	node *peer.Node
 	link *proto.Link
 	opt  peer.GetOptions
+	keep bool
 }
 
 func (c content) stream(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +118,7 @@ func (c content) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end removes the transfer, unless it has a path, and returns its status.
+// end removes the transfer, unless it is kept or has a path, and returns its status.
 func (c content) end() (*peer.Status, error) {
 	t, err := c.node.Transfer(c.link.String())
 	if err != nil {
@@ -125,7 +126,7 @@ func (c content) end() (*peer.Status, error) {
 	}
 	st := t.Progress()
 	st.Link = "" // the client has it, and it is long
-	if st.Root != "" || st.Seed {
+	if c.keep || st.Root != "" || st.Seed {
 		return &st, nil
 	}
 	_, err = c.node.Remove(t, false)
