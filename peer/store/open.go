@@ -306,7 +306,7 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 		return f
 	case f.Inode == 0 && d.unrecorded(e, t.fileName(file), info): // it was created, and nothing more
 		f.Made = true
-	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file):
+	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file) && t.bornAs(t.fileName(file), f):
 		// The file system has new inode numbers. The time alone may also be the time of a file that was made in the same tick.
 	case f.Inode != 0 && t.inodeOf(t.tempName(t.fileName(file))) == f.Inode: // see separate
 	case !d.sameBoot && (f.Inode != 0 && !f.Made || t.looksOurs(e, info)): // a power loss

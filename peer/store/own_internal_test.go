@@ -11,7 +11,7 @@ import (
 )
 
 // TestClaimOfSameTick claims a file with another inode number and the time of the store's file. It is the store's if it has the
-// right size: a user may have made another in the same tick of the clock.
+// right size and creation time: a user may have made another in the same tick of the clock.
 func TestClaimOfSameTick(t *testing.T) {
 	m := &proto.Manifest{
 		Name: "x", PieceLength: proto.MinPieceLength, Hashes: make([]byte, 32),
@@ -23,8 +23,12 @@ func TestClaimOfSameTick(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	for text, own := range map[string]bool{"mine": true, "mine too": false} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+	for _, test := range []struct {
+		text string
+		born int64 // of the store's file, less the file's
+		own  bool
+	}{{"mine", 0, true}, {"mine", 1, false}, {"mine too", 0, false}} {
+		if err := os.WriteFile(path, []byte(test.text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path)
@@ -32,10 +36,11 @@ func TestClaimOfSameTick(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := vfs.StatOf(info)
-		f := journal.File{Stamp: journal.Stamp{Inode: 1, Changed: s.Changed}, Made: true}
+		born := d.tree.root.Born("x")
+		f := journal.File{Stamp: journal.Stamp{Inode: 1, Changed: s.Changed}, Born: born + test.born, Made: true}
 		f = opening{Disk: d, sameBoot: true}.claim(0, f, info)
-		if got := f.Inode == s.Inode; got != own {
-			t.Errorf("a file of %d bytes is the store's: %v, want %v", len(text), got, own)
+		if got := f.Inode == s.Inode; got != test.own && (test.born == 0 || born != 0) {
+			t.Errorf("a file of %d bytes created %d ns earlier is the store's: %v, want %v", len(test.text), test.born, got, test.own)
 		}
 	}
 }

@@ -205,9 +205,11 @@ func (t *tree) regular(file int, info fs.FileInfo, err error) (fs.FileInfo, erro
 
 // owns reports whether a transfer may write to what has a name, of which info is.
 func (t *tree) owns(name string, f journal.File, info fs.FileInfo) bool {
-	if !f.Owns(vfs.StatOf(info).Inode) {
-		return false
-	}
+	return f.Owns(vfs.StatOf(info).Inode) && t.bornAs(name, f)
+}
+
+// bornAs reports whether what has a name was created when the file of a record was, as far as that is known.
+func (t *tree) bornAs(name string, f journal.File) bool {
 	born := f.Born
 	if born != 0 {
 		born = t.root.Born(name)
