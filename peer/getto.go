@@ -21,7 +21,8 @@ const (
 // GetTo writes the content of a single-file link to w, in order, while it arrives, and returns the number of bytes
 // written. Pieces are kept in memory, or in a file without a name in the data directory if there are more than 256 MiB,
 // unless opt.Store is set: a slow w does not slow down the transfer, which serves other nodes. After success the
-// transfer serves on until it is removed or the node closes. After an error, such as one of w, it is removed.
+// transfer serves on until it is removed or the node closes, see [Node.Release]. After an error, such as one of w, it is
+// removed.
 //
 // If the node has a transfer of the content, GetTo writes its pieces, and leaves the transfer as it is.
 func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt GetOptions) (written int64, err error) {
@@ -39,8 +40,7 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		}
 		defer func() {
 			if err != nil {
-				_, e := n.Remove(t, false)
-				err = errors.Join(err, e)
+				err = errors.Join(err, n.Release(t))
 			}
 		}()
 	} else if !t.For(opt.User) {

@@ -130,6 +130,57 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// TestPipeTwice gets content to two writers. The transfer ends with the second, although the first fails.
+func TestPipeTwice(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, content := peertest.RandomFile(t, 1<<20)
+	_, link := seedBytes(t, a, content, peer.SeedOptions{PieceLength: 256 << 10})
+	first, second := make(chan error, 1), make(chan error, 1)
+	failing, out := newStoppedWriter(errWriter), newStoppedWriter(nil)
+	go func() { _, err := b.GetTo(t.Context(), link, failing, peer.GetOptions{}); first <- err }()
+	<-failing.called
+	get, err := b.Transfer(link.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, err := b.GetTo(t.Context(), link, out, peer.GetOptions{}); second <- err }()
+	<-out.called
+	close(failing.let)
+	if err := <-first; !errors.Is(err, errWriter) {
+		t.Errorf("first get: %v", err)
+	}
+	close(out.let)
+	if err := errors.Join(<-second, b.Release(get)); err != nil || !bytes.Equal(out.Bytes(), content) {
+		t.Errorf("second get: %d bytes, %v", out.Len(), err)
+	}
+	if all := b.Transfers(); len(all) > 0 {
+		t.Errorf("left %v", all[0].Status())
+	}
+}
+
+// stoppedWriter waits in each Write until let is closed, and closes called before that.
+type stoppedWriter struct {
+	bytes.Buffer
+	err         error
+	called, let chan struct{}
+}
+
+func newStoppedWriter(err error) *stoppedWriter {
+	return &stoppedWriter{err: err, called: make(chan struct{}), let: make(chan struct{})}
+}
+
+func (w *stoppedWriter) Write(p []byte) (int, error) {
+	if w.Len() == 0 {
+		close(w.called)
+	}
+	<-w.let
+	if w.err != nil {
+		return 0, w.err
+	}
+	return w.Buffer.Write(p)
+}
+
 // TestPipeErrors checks that a get that fails leaves no transfer.
 func TestPipeErrors(t *testing.T) {
 	t.Parallel()

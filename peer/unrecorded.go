@@ -61,6 +61,12 @@ func (n *Node) getUnrecorded(link *proto.Link, opt GetOptions) (*Transfer, error
 	return t, err
 }
 
+// Release removes the transfer of a get with a store of its own, unless another call still uses it.
+func (n *Node) Release(t *Transfer) error {
+	_, err := n.remove(t, false, func() bool { return t.dir == "" && !t.state().rec.Seed && !t.use.now() })
+	return err
+}
+
 // errKnown returns the error of content that has another transfer.
 func errKnown(t *Transfer, u *vfs.User) error {
 	switch root := t.state().rec.Root; {

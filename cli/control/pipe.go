@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
@@ -118,7 +117,7 @@ func (c content) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end removes the transfer, unless it is kept or has a path, and returns its status.
+// end returns the status of the transfer. The transfer ends if its pieces are kept for the call alone.
 func (c content) end() (*peer.Status, error) {
 	t, err := c.node.Transfer(c.link.String())
 	if err != nil {
@@ -126,9 +125,8 @@ func (c content) end() (*peer.Status, error) {
 	}
 	st := t.Progress()
 	st.Link = "" // the client has it, and it is long
-	if c.keep || st.Root != "" || st.Seed {
+	if c.keep {
 		return &st, nil
 	}
-	_, err = c.node.Remove(t, false)
-	return &st, errors.Join(err)
+	return &st, c.node.Release(t)
 }
