@@ -43,3 +43,34 @@ func TestDestinationMoved(t *testing.T) {
 		})
 	}
 }
+
+// TestReuseAfterMove moves the destination of a complete get away and makes it again with a link of the user. A get fails and names
+// the link, and one with Reuse replaces it.
+func TestReuseAfterMove(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "src"), filepath.Join(dir, "out")
+	put(t, filepath.Join(src, "x"), "xx")
+	check(t, os.Symlink("x", filepath.Join(src, "link")))
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	n := peertest.Start(t, "B")
+	get := peertest.Get(t, n, link, out)
+	peertest.Wait(t, get)
+	for reuse, want := range map[bool]string{false: "mine", true: "x"} {
+		check(t, get.Flush(t.Context()), os.Rename(out, filepath.Join(dir, want)), os.Mkdir(out, 0o700), os.Symlink("mine", filepath.Join(out, "link")))
+		var err error
+		get, err = n.Get(link, out, peer.GetOptions{Reuse: reuse})
+		check(t, err)
+		var exists *store.ExistsError
+		if err := get.Wait(t.Context()); reuse && err != nil || !reuse && !errors.As(err, &exists) {
+			t.Errorf("get, reuse %v: %v", reuse, err)
+		}
+		if is, err := os.Readlink(filepath.Join(out, "link")); is != want || err != nil {
+			t.Errorf("reuse %v: the link leads to %q, %v", reuse, is, err)
+		}
+		if !reuse {
+			check(t, os.RemoveAll(out), os.Rename(filepath.Join(dir, want), out))
+			peertest.Wait(t, peertest.Get(t, n, link, out))
+		}
+	}
+}
