@@ -107,8 +107,10 @@ grid:
 	{ failed=0; \
 	  go test -json -count=1 -p 1 -timeout 30m $(filter-out $(UNMEASURED),$(GRID)) || failed=1; \
 	  go test -json -count=1 -p 2 $(UNMEASURED) || failed=1; \
-	  go -C $(BROWSER) test -json -count=1 . || failed=1; \
+	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
 	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast/hostset ./peer || failed=1; \
+	  wait $$! || failed=1; \
+	  cat $$browser; rm $$browser; \
 	  exit $$failed; \
 	} | go run .ci/report.go
 

@@ -88,6 +88,7 @@ func TestClientsDescribe(t *testing.T) {
 // TestClientFeedsMob uses a stock client as the only seed of daemons in three other
 // clusters: each byte must enter each cluster about once. In TestOddNames every client feeds a daemon.
 func TestClientFeedsMob(t *testing.T) {
+	t.Parallel()
 	c := stock.Find("libtorrent")
 	needsClients(t, c)
 	const size = 96e6 // the end of a transfer costs a megabyte twice, whatever its size

@@ -21,6 +21,7 @@ func planned(t testing.TB, algorithm string) Mob {
 // TestPlannedRacks runs plans on two sites of two racks of four. Each piece enters each site once,
 // and each rack of it once.
 func TestPlannedRacks(t *testing.T) {
+	t.Parallel()
 	const size, most = 12e6, 1.1 // the handshakes of small transfers count too
 	for _, algorithm := range []string{"edmonds", "chain"} {
 		t.Run(algorithm, func(t *testing.T) {

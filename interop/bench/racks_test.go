@@ -9,6 +9,7 @@ import (
 // TestRacks runs the programs on two sites of two racks of two. Each piece enters each site once,
 // and each rack of it once. A node that knows its site only does not see where its rack ends.
 func TestRacks(t *testing.T) {
+	t.Parallel()
 	const size, most = 24e6, 1.1 // the handshakes of small transfers count too
 	needsGrid(t)
 	c := testCase(t, "2x(2x2)", size)
