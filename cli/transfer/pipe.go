@@ -3,7 +3,9 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"io"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -53,9 +55,10 @@ func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control
 	defer giveUp(nil)
 	var st peer.Status
 	done := make(chan error, 1)
+	out := &countingWriter{Writer: a.Out}
 	go func() { // it may hang in a write
 		var err error
-		st, err = s.GetTo(ctx, req, a.Out)
+		st, err = s.GetTo(ctx, req, out)
 		done <- err
 	}()
 	tick := time.NewTicker(pipeEvery)
@@ -75,10 +78,33 @@ func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control
 			if err != nil {
 				continue // the daemon does not have it yet
 			}
-			p.Show(getFrame(now))
+			p.Show(pipeFrame(now, out.n.Load()))
 			if p.Stalled && now.SourceChanged {
 				giveUp(errSourceChanged)
 			}
 		}
 	}
+}
+
+// countingWriter counts the bytes that it writes.
+type countingWriter struct {
+	io.Writer
+	n atomic.Int64
+}
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.n.Add(int64(n))
+	return n, err
+}
+
+// pipeFrame shows the progress of a get, and once that is complete, of writing it.
+func pipeFrame(st peer.Status, written int64) term.State {
+	f := getFrame(st)
+	if st.Phase == peer.Whole {
+		f.Text = fmt.Sprintf("complete, %s of %s written", term.Bytes(written), term.Bytes(st.Length))
+		f.Facts, f.Part, f.Notes, f.At = f.Text, written, nil, written
+		f.Reason, f.Remedy = "waiting for the reader of standard output", ""
+	}
+	return f
 }
