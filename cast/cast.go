@@ -194,7 +194,7 @@ func (c *caster) look() {
 	if stopped || s != c.reported {
 		c.moved = now
 	}
-	held := ^uint64(0)
+	held, left := ^uint64(0), 0
 	hosts := make([]HostResult, len(c.hosts))
 	for i, h := range c.hosts {
 		if stopped {
@@ -210,6 +210,7 @@ func (c *caster) look() {
 		}
 		if !r.settled() {
 			held = min(held, r.Held)
+			left++
 		}
 		if changed {
 			c.send(Event{Index: i, Host: &r})
@@ -222,6 +223,9 @@ func (c *caster) look() {
 	}
 	c.checkStall(now)
 	some, why := c.stragglers.find(now, hosts, c.source.held(), s.Read)
+	if len(some) == left {
+		c.ending.Store(true)
+	}
 	for _, i := range some {
 		c.hosts[i].giveUp(why)
 	}

@@ -475,3 +475,44 @@ func TestFullDisk(t *testing.T) {
 		g.checkEmpty(small)
 	}
 }
+
+// TestGivenUp checks that hosts that are given up in any phase keep nothing, and get the content from another cast.
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "good", "slow", "hangs")
+	g.onLogin("hangs", "[ -f ../hung ] || { touch ../hung; exec sleep 3600; }")
+	cfg := g.config("-", "good", "slow", "hangs")
+	cfg.Stdin, cfg.Min = bytes.NewReader(randomBytes(3<<20)), 1
+	cfg.Exec = `if [ %h = good ]; then cat >out; else cat >part; echo >started; sleep 3600; fi`
+	r, err := (&testCast{Config: cfg}).run(t.Context())
+	must(t, err)
+	g.awaitClean()
+	g.checkFile(randomBytes(3<<20), g.home("good", "out"))
+	for i := range r.Hosts[1:] {
+		checkFailed(t, &r.Hosts[1+i], "grace of 0s")
+	}
+
+	path, content := randomFile(t, "src", 20<<20)
+	cfg = g.config(path, "good", "slow")
+	cfg.Deadline = time.Second
+	r, err = (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	must(t, err)
+	g.awaitClean()
+	for i := range r.Hosts {
+		checkFailed(t, &r.Hosts[i], "deadline of 1s")
+		if name := r.Hosts[i].Name; exists(g.home(name, "src")) {
+			t.Errorf("%s has a part", name)
+		}
+	}
+	cfg.Deadline = 0
+	g.mustCast(cfg)
+	g.checkFile(content, g.home("slow", "src"))
+}
+
+// awaitClean waits until nothing is left. Agents on a busy machine may end after the cast.
+func (g *grid) awaitClean() {
+	await(g.t, "nothing left", func() bool {
+		left, _ := filepath.Glob(filepath.Join(g.root, "*", "tmp", "*"))
+		return len(left) == 0
+	})
+}

@@ -1,7 +1,6 @@
 package cast
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,36 +144,4 @@ func TestStragglers(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestGivenUp checks that hosts that are given up in any phase keep nothing, and get the content from another cast.
-func TestGivenUp(t *testing.T) {
-	t.Parallel()
-	g := newGrid(t, "good", "slow", "hangs")
-	g.onLogin("hangs", "[ -f ../hung ] || { touch ../hung; exec sleep 3600; }")
-	cfg := g.config("-", "good", "slow", "hangs")
-	cfg.Stdin, cfg.Min = bytes.NewReader(randomBytes(3<<20)), 1
-	cfg.Exec = `if [ %h = good ]; then cat >out; else cat >part; echo >started; sleep 3600; fi`
-	r, err := g.cast(cfg)
-	must(t, err)
-	g.checkFile(randomBytes(3<<20), g.home("good", "out"))
-	for i := range r.Hosts[1:] {
-		checkFailed(t, &r.Hosts[1+i], "grace of 0s")
-	}
-
-	path, content := randomFile(t, "src", 20<<20)
-	cfg = g.config(path, "good", "slow")
-	cfg.Deadline = time.Second
-	r, err = (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
-	must(t, err)
-	g.checkClean()
-	for i := range r.Hosts {
-		checkFailed(t, &r.Hosts[i], "deadline of 1s")
-		if name := r.Hosts[i].Name; exists(g.home(name, "src")) {
-			t.Errorf("%s has a part", name)
-		}
-	}
-	cfg.Deadline = 0
-	g.mustCast(cfg)
-	g.checkFile(content, g.home("slow", "src"))
 }
