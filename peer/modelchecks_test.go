@@ -82,7 +82,7 @@ func (m *model) check(what string) {
 			delete(m.mine, path)
 		case o.changed && o.repairable && o.right && is == thing{}: // repaired, and then removed by --content
 			delete(m.mine, path)
-		case o.changed && o.repairable && is.mode.IsRegular() && mixed(is.text, o.text, want.text):
+		case o.changed && o.repairable && is != thing{} && is.mode.IsRegular() && mixed(is.text, o.text, want.text):
 		case o.reused && is.mode.Type() == want.mode.Type() && (is.text == want.text || is.mode.IsRegular() && mixed(is.text, o.text, want.text)):
 		default:
 			m.Errorf("after %q, %s is %v; the user left %v", what, path, is, o.thing)

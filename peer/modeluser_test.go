@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -83,23 +84,26 @@ func (m *model) change(path string, how int) (what string) {
 	m.ignore(path)
 	switch how {
 	case 7:
-		check(m, m.trash(path), os.Symlink(filepath.Join(m.dir, "secret"), path))
+		check(m, os.Symlink(filepath.Join(m.dir, "secret"), path+".temp"))
+		m.replace(path)
 		what = "makes a link of "
 	case 8:
-		check(m, m.trash(path), os.Symlink(filepath.Join(m.dir, "elsewhere"), path))
+		check(m, os.Symlink(filepath.Join(m.dir, "elsewhere"), path+".temp"))
+		m.replace(path)
 		what = "makes a link to a directory of "
 	case 9:
-		check(m, m.trash(path))
-		put(m, filepath.Join(path, "c"), "mine")
-		check(m, os.Chmod(path, []fs.FileMode{0o700, 0o711}[m.rng.IntN(2)]))
+		put(m, filepath.Join(path+".temp", "c"), "mine")
+		check(m, os.Chmod(path+".temp", []fs.FileMode{0o700, 0o711}[m.rng.IntN(2)]))
+		m.replace(path)
 		what = "makes a directory of "
 	case 10, 0, 2:
-		temp, text := path+".temp", fmt.Sprint("mine ", m.number)
+		text := fmt.Sprint("mine ", m.number)
 		if rel, _ := filepath.Rel(m.out, path); m.rng.IntN(2) == 0 {
 			text = m.content[strings.TrimPrefix(rel, ".")].text
 		}
 		m.number++
-		check(m, os.WriteFile(temp, []byte(text), 0o644), m.trash(path), os.Rename(temp, path))
+		check(m, os.WriteFile(path+".temp", []byte(text), 0o644))
+		m.replace(path)
 		what = "replaces "
 	default:
 		check(m, m.trash(path))
@@ -108,6 +112,17 @@ func (m *model) change(path string, how int) (what string) {
 	m.own(path, false)
 	m.linked = m.linked || path == m.out && see(path).mode.Type() == fs.ModeSymlink
 	return what + path
+}
+
+// replace puts the file, link or directory with a temporary name in the place of another. The node may create that entry again at any moment.
+func (m *model) replace(path string) {
+	for {
+		check(m, m.trash(path))
+		if err := os.Rename(path+".temp", path); !errors.Is(err, fs.ErrExist) && !errors.Is(err, syscall.ENOTDIR) && !errors.Is(err, syscall.EISDIR) {
+			check(m, err)
+			return
+		}
+	}
 }
 
 // trash removes what is at a path. It frees no inode number, which another file of the user's might get.

@@ -118,16 +118,35 @@ func TestRemoveEmptyTouched(t *testing.T) {
 	d := p.create()
 	p.putAll(d)
 	p.ok(d.Publish())
-	before, err := os.Stat(p.path("e"))
-	p.ok(err)
-	for after := before; vfs.StatOf(after).Changed == vfs.StatOf(before).Changed; {
-		p.ok(os.Chmod(p.path("e"), before.Mode()))
-		after, err = os.Stat(p.path("e"))
-		p.ok(err)
-	}
+	p.change("e", func(path string, is fs.FileInfo) error { return os.Chmod(path, is.Mode()) })
 	p.ok(d.Finish())
 	p.ok(d.Close())
 	p.remove("e: changed since it was fetched")
+}
+
+// TestRemovePartlyRepaired truncates a file, has one of its two pieces fetched again, and removes the content. The file stays.
+func TestRemovePartlyRepaired(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Publish())
+	p.change("b", func(path string, _ fs.FileInfo) error { return os.Truncate(path, 10) })
+	p.ok(errors.Join(d.Forget(2), d.Forget(3)))
+	p.put(d, 2)
+	p.ok(d.Close())
+	p.remove("b: changed since it was fetched")
+}
+
+// change repeats a change of a file until its stamp differs.
+func (p *place) change(name string, do func(path string, is fs.FileInfo) error) {
+	p.t.Helper()
+	before, err := os.Stat(p.path(name))
+	p.ok(err)
+	for after := before; vfs.StatOf(after).Changed == vfs.StatOf(before).Changed; {
+		p.ok(do(p.path(name), before))
+		after, err = os.Stat(p.path(name))
+		p.ok(err)
+	}
 }
 
 // TestAgainLeavesFoundFile starts over at a destination where the user has put a file with a mode that the store gives

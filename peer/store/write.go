@@ -155,15 +155,16 @@ func (d writer) prepared(file int, f writable) error {
 	}
 	err := d.demoteFrom(file, size)
 	saved := d.journal.File(d.tree.entry(file))
-	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && rec.Touched}
+	// If another program changed it since the store was opened, this cannot be distinguished from what the store writes.
+	foreign := kept && rec.Changed != 0 && rec.Stamp != stampOf(f.was)
+	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && (rec.Touched || rec.Made && foreign)}
 	is.Inode = vfs.StatOf(f.info).Inode
 	is.Born = born
 	if saved.Inode == is.Inode && !f.created {
 		is.Changed, is.Born = saved.Changed, saved.Born
 	}
 	d.files.update(file, func(r *fileRecord) {
-		// If another program changed it since the store was opened, this cannot be distinguished from what the store writes.
-		r.foreign = r.foreign || kept && rec.Changed != 0 && rec.Stamp != stampOf(f.was)
+		r.foreign = r.foreign || foreign
 		r.File, r.written = is, true
 		r.Changed = 0
 		r.state = r.state.next(fileFound)
