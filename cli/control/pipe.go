@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
@@ -117,7 +118,11 @@ func (c content) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// end returns the status of the transfer. The transfer ends if its pieces are kept for the call alone.
+// pipeLinger bounds the time that a daemon serves its site what was written to a pipe.
+const pipeLinger = 10 * time.Minute
+
+// end returns the status of the transfer. If its pieces are kept for the call alone, the transfer ends once its site has
+// the content.
 func (c content) end() (*peer.Status, error) {
 	t, err := c.node.Transfer(c.link.String())
 	if err != nil {
@@ -125,8 +130,13 @@ func (c content) end() (*peer.Status, error) {
 	}
 	st := t.Progress()
 	st.Link = "" // the client has it, and it is long
-	if c.keep {
-		return &st, nil
+	if !c.keep && st.Root == "" && !st.Seed {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), pipeLinger)
+			defer cancel()
+			_ = t.WaitAll(ctx, peer.Site) // whatever the reason, it ends
+			_ = c.node.Release(t)
+		}()
 	}
-	return &st, c.node.Release(t)
+	return &st, nil
 }
