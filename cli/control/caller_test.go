@@ -15,7 +15,7 @@ func TestGuard(t *testing.T) {
 	mux := http.NewServeMux()
 	var got *vfs.User
 	answer := func(_ http.ResponseWriter, r *http.Request) { got = caller(r) }
-	for _, pattern := range append(forUsers, "GET /debug/pprof/", "POST /v1/later") {
+	for _, pattern := range append(forUsers, "GET /debug/pprof/", "POST /v1/later", "POST /v1/pipe", "POST /v1/content") {
 		mux.HandleFunc(pattern, answer)
 	}
 	owner, other := &vfs.User{UID: uint32(os.Geteuid())}, &vfs.User{UID: 60002}
@@ -30,6 +30,8 @@ func TestGuard(t *testing.T) {
 		{other, "POST", "/v1/get", 200},
 		{other, "GET", "/debug/pprof/heap", 403},
 		{other, "POST", "/v1/later", 403},
+		{other, "POST", "/v1/pipe", 403},
+		{other, "POST", "/v1/content", 403},
 		{other, "GET", "/v1/nothing", 404},
 		{nil, "GET", "/v1/transfers", 403},
 	} {

@@ -25,10 +25,33 @@ type pipe struct {
 }
 
 // SeedPipe serves the bytes of in as a file named req.Name. It blocks until the content is served, and calls progress with the
-// bytes read and 0, then with those hashed and to hash.
+// bytes read and 0, then with those hashed and to hash. The error of in is returned as it is.
 func (c *Client) SeedPipe(ctx context.Context, req SeedRequest, in io.Reader, progress func(done, total int64)) (peer.Status, error) {
-	last, err := c.stream(ctx, "/v1/pipe", pipe{req, in}, func(ev Event) { progress(ev.Hashed, ev.Total) })
+	r := &failingReader{Reader: in, failed: make(chan error, 1)}
+	last, err := c.stream(ctx, "/v1/pipe", pipe{req, r}, func(ev Event) { progress(ev.Hashed, ev.Total) })
+	select {
+	case why := <-r.failed:
+		err = why
+	default:
+	}
 	return last.status(), err
+}
+
+// failingReader sends the error of a reader to failed.
+type failingReader struct {
+	io.Reader
+	failed chan error
+}
+
+func (r *failingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		select {
+		case r.failed <- err:
+		default: // it was called again
+		}
+	}
+	return n, err
 }
 
 // GetTo writes the content of a link to out, in order, while it arrives. It returns the last status. The error of out is returned
