@@ -2,14 +2,18 @@ package cast
 
 import (
 	"flag"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 )
 
 var (
-	benchHosts = flag.Int("hosts", 20, "hosts of a benchmark")
-	benchSize  = flag.Int("size", 50<<20, "bytes of a benchmark")
+	benchHosts  = flag.Int("hosts", 20, "hosts of a benchmark")
+	benchSize   = flag.Int("size", 50<<20, "bytes of a benchmark")
+	benchWindow = flag.Int("window", 32, "concurrent logins of a benchmark")
+	benchTree   = flag.Int("tree", 0, "hosts that each host of a benchmark logs in to")
+	benchLogin  = flag.Duration("login", 0, "time of a login of a benchmark")
 )
 
 // BenchmarkFile casts a file to hosts of one cluster, on which the program is already. It reports when the
@@ -26,6 +30,10 @@ func benchmark(b *testing.B, stream bool) {
 	for b.Loop() {
 		g := newGrid(b, hostNames(*benchHosts)...)
 		cfg := g.config(path, hostNames(*benchHosts)...)
+		cfg.Window, cfg.Tree = *benchWindow, *benchTree
+		for _, name := range hostNames(*benchHosts) {
+			g.onLogin(name, fmt.Sprintf("sleep %f\n", benchLogin.Seconds()))
+		}
 		if stream {
 			cfg.Exec = "cat >src"
 		}

@@ -35,8 +35,8 @@ type Config struct {
 	Shell []string
 	// Window bounds the concurrent logins.
 	Window int
-	// Tree is the number of hosts that each host logs in to, see [github.com/mobgrid/mob/cast/launch.Config]. 0 means that this machine logs in to all. A host
-	// can read the messages for the hosts behind it, with the keys of their nodes.
+	// Tree is the number of hosts of a cluster that this machine and each host log in to. 0 means that this machine logs in to all. A
+	// host can read the messages for the hosts behind it, with the keys of their nodes.
 	Tree int
 	// Keep leaves the program on the hosts, for the next cast.
 	Keep bool

@@ -22,8 +22,8 @@ type Config struct {
 	Programs *Programs
 	// Window bounds the concurrent logins. 0 means 32.
 	Window int
-	// Children is the number of hosts that each started agent logs in to. 0 means that the caster logs in to all hosts. Then Window
-	// bounds only the logins of the caster.
+	// Children is the number of hosts of a cluster that the caster and each started agent log in to. 0 means that the caster logs in
+	// to all hosts. Window bounds only the logins of the caster.
 	Children int
 	// Keep leaves the program in the cache of the host, where the next cast finds it.
 	Keep bool
@@ -182,7 +182,7 @@ func (l *login) runner(ctx context.Context) (r Runner, free func(), err error) {
 		if via, free, err = l.tree.enter(ctx, l.cluster); err != nil {
 			return nil, nil, err
 		}
-		if via != nil {
+		if via.remote != nil {
 			l.leave()
 			return via.remote, free, nil
 		}

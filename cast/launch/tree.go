@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// tree assigns hosts to the agents that log in to them. The first host of a cluster is the caster's. Each started agent takes the next
-// hosts of its cluster until it has width children.
+// tree assigns hosts to the nodes that log in to them. The caster takes the first hosts of each cluster, and each started agent the
+// next hosts of its cluster, until a node has width children in the cluster.
 type tree struct {
 	width int
 
@@ -17,24 +17,23 @@ type tree struct {
 
 // branch is the tree of a cluster.
 type branch struct {
-	relays  []*relayNode
-	first   bool // the caster logs in to a host
+	relays  []*relayNode // the caster and started agents
 	waiting []chan *relayNode
 }
 
-// relayNode is a started agent.
+// relayNode is a started agent, or the caster.
 type relayNode struct {
-	*remote
-	children int
+	*remote      // nil for the caster
+	children int // logins and running agents
 }
 
-// enter waits for an agent with room, and returns nil for the caster. leave must be called when the login or the program has ended.
+// enter waits for a node with room. leave must be called when the login or the program has ended.
 func (t *tree) enter(ctx context.Context, cluster string) (via *relayNode, leave func(), err error) {
 	turn := make(chan *relayNode, 1)
 	t.mu.Lock()
 	b := t.branches[cluster]
 	if b == nil {
-		b = new(branch)
+		b = &branch{relays: []*relayNode{{}}}
 		t.branches[cluster] = b
 	}
 	b.waiting = append(b.waiting, turn)
@@ -63,29 +62,18 @@ func (t *tree) enter(ctx context.Context, cluster string) (via *relayNode, leave
 
 // leave and grant are called with the lock held.
 func (t *tree) leave(b *branch, via *relayNode) {
-	if via != nil {
-		via.children--
-	} else {
-		b.first = false
-	}
+	via.children--
 	t.grant(b)
 }
 
 func (t *tree) grant(b *branch) {
 	for len(b.waiting) > 0 {
-		var via *relayNode
-		if len(b.relays) > 0 {
-			i := slices.IndexFunc(b.relays, func(r *relayNode) bool { return r.children < t.width })
-			if i < 0 {
-				return
-			}
-			via = b.relays[i]
-			via.children++
-		} else if b.first {
+		i := slices.IndexFunc(b.relays, func(r *relayNode) bool { return r.children < t.width })
+		if i < 0 {
 			return
 		}
-		b.first = b.first || via == nil
-		b.waiting[0] <- via
+		b.relays[i].children++
+		b.waiting[0] <- b.relays[i]
 		b.waiting = b.waiting[1:]
 	}
 }
@@ -96,7 +84,6 @@ func (t *tree) add(cluster string, p *Process) {
 	defer t.mu.Unlock()
 	b, r := t.branches[cluster], &relayNode{remote: p.remote}
 	b.relays = append(b.relays, r)
-	b.first = false
 	t.grant(b)
 	context.AfterFunc(p.alive, func() {
 		t.mu.Lock()
