@@ -37,19 +37,25 @@ type linger struct {
 	served, waited, scraped time.Time
 }
 
-// incomplete returns the number of incomplete nodes. Sessions and trackers know of the same nodes.
-func (l *linger) incomplete() int { return max(l.sessions, l.nodes-l.complete) }
+// incomplete returns the number of incomplete nodes. Sessions count only if no tracker answers: a node sends a peer that
+// fetches only the pieces that it wants, so that peer may not know that the node is complete.
+func (l *linger) incomplete() int {
+	if l.nodes > 0 {
+		return l.nodes - l.complete
+	}
+	return l.sessions
+}
 
 // over reports whether the node may leave.
 func (l *linger) over(now time.Time) bool {
-	return now.Sub(l.served) >= idleTimeout ||
-		l.incomplete() == 0 && (l.nodes > 0 || now.Sub(l.waited) >= reconnectTimeout)
+	connected := l.nodes > 0 || now.Sub(l.waited) >= reconnectTimeout
+	return l.incomplete() == 0 && connected || now.Sub(l.served) >= idleTimeout
 }
 
-// WaitAll waits until the content is complete on this node and on every other node in scope that this
-// node knows of, from its sessions and from trackers. It also returns nil once no node in scope has requested
-// a block for 10 seconds. Nodes that have not announced themselves by then cannot be waited for. It fails if
-// the transfer ends.
+// WaitAll waits until the content is complete on this node and on every other node in scope that trackers count. Without
+// trackers these are the nodes with a session. It also returns nil once no node of the site, or for Swarm no node,
+// has requested a block for 10 seconds. Nodes that have not announced themselves by then cannot be waited for. It
+// fails if the transfer ends.
 func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
 	if err := t.Wait(ctx); err != nil {
 		return err
@@ -76,18 +82,19 @@ func (t *Transfer) Incomplete(ctx context.Context, scope Scope) int {
 
 // observe updates l. It fails if the transfer has ended.
 func (t *Transfer) observe(ctx context.Context, scope Scope, l *linger) error {
-	s, own, sessions := t.state(), t.node.cfg.Cluster, 0
+	s, own := t.state(), t.node.cfg.Cluster
 	if s.swarm == nil {
 		return s.err
 	}
 	// shared is the number of first parts that the names of clusters in scope share with own.
 	shared := [...]int{Cluster: proto.ClusterParts(own), Site: 1, Swarm: 0}[scope]
+	l.sessions = 0
 	for _, p := range s.swarm.Peers() {
 		if p.Client == "" && p.Have < s.desc.Manifest().Pieces() && proto.SharedParts(own, p.Cluster) >= shared {
-			sessions++
+			l.sessions++
 		}
 	}
-	if time.Since(l.scraped) >= scrapeEvery || sessions == 0 && l.sessions > 0 {
+	if time.Since(l.scraped) >= scrapeEvery {
 		l.nodes, l.complete, l.scraped = 0, 0, time.Now()
 		for _, c := range s.scrape(ctx).Clusters {
 			if proto.SharedParts(own, c.Name) >= shared {
@@ -95,17 +102,11 @@ func (t *Transfer) observe(ctx context.Context, scope Scope, l *linger) error {
 			}
 		}
 	}
-	l.sessions = sessions
 	if l.incomplete() > 0 {
 		l.waited = time.Now()
 	}
-	traffic, sent := s.swarm.Totals().Traffic, int64(0)
-	if shared == 0 {
-		sent = traffic.WANOut
-	}
-	for _, near := range traffic.Near[max(shared-1, 0):] {
-		sent += near.Out
-	}
+	traffic := s.swarm.Totals().Traffic
+	sent := [...]int64{Cluster: traffic.LANOut, Site: traffic.LANOut, Swarm: traffic.LANOut + traffic.WANOut}[scope]
 	if sent > l.sent {
 		l.sent, l.served = sent, time.Now()
 	}

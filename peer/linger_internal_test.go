@@ -18,7 +18,7 @@ func TestLingerOver(t *testing.T) {
 		{"alone, with a tracker", 0, 1, 1, 0, 0, 0, true},
 		{"every node complete", 0, 3, 3, time.Second, 0, time.Second, true},
 		{"incomplete session", 1, 0, 0, time.Second, 0, time.Second, false},
-		{"incomplete session, unknown to the tracker", 1, 2, 2, time.Second, 0, time.Second, false},
+		{"complete node whose session does not show that", 1, 2, 2, time.Second, 0, time.Second, true},
 		{"incomplete node without a session", 0, 2, 1, time.Second, 0, time.Second, false},
 		{"session lost for less than 3 s, without trackers", 0, 0, 0, time.Second, time.Second, 3900 * time.Millisecond, false},
 		{"session lost for 3 s, without trackers", 0, 0, 0, time.Second, time.Second, 4 * time.Second, true},

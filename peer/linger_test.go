@@ -54,6 +54,18 @@ func TestWaitAll(t *testing.T) {
 	}
 }
 
+// TestIncompleteAfterExchange has two nodes that fetched pieces from each other. Neither takes the other for incomplete.
+func TestIncompleteAfterExchange(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	_, link, content := peertest.SeedRandom(t, tracker.Start(t, "A"), 8<<20, peer.SeedOptions{})
+	gets := peertest.GetAll(t, []*peer.Node{tracker.Start(t, "B"), tracker.Start(t, "B")}, link)
+	peertest.WaitEqual(t, gets, content)
+	for _, get := range gets {
+		peertest.Eventually(t, "no incomplete node", func() bool { return get.Incomplete(t.Context(), peer.Swarm) == 0 })
+	}
+}
+
 // TestWaitAllOfUnreachable has a tracker that knows incomplete nodes to which there is no session.
 func TestWaitAllOfUnreachable(t *testing.T) {
 	t.Parallel()
