@@ -51,6 +51,7 @@ type getOnce struct {
 	*netns.Program
 	began   time.Time
 	receipt chan time.Time
+	left    chan time.Time
 }
 
 // Write implements io.Writer.
@@ -68,11 +69,17 @@ func (f *Fleet) get(node *netns.Node, link, name string, flags ...string) (*getO
 	args := []string{"--data", dir, "get", link, "-o", dir + ".out", "-q", "--cluster", node.Cluster,
 		"--listen", fmt.Sprintf("/ip4/%s/tcp/0", node.IP)}
 	cmd := exec.Command(filepath.Join(f.Bin, "mob"), append(args, flags...)...)
-	g := &getOnce{began: time.Now(), receipt: make(chan time.Time, 16)}
+	g := &getOnce{began: time.Now(), receipt: make(chan time.Time, 16), left: make(chan time.Time, 1)}
 	cmd.Stdout = g
 	var err error
-	g.Program, err = node.StartProgram(cmd, filepath.Join(dir, "log"))
-	return g, err
+	if g.Program, err = node.StartProgram(cmd, filepath.Join(dir, "log")); err != nil {
+		return nil, err
+	}
+	go func() {
+		<-g.Ended()
+		g.left <- time.Now()
+	}()
+	return g, nil
 }
 
 // end waits for the end of a get. It returns the time until the receipt, and from there to the end.
@@ -81,7 +88,7 @@ func (g *getOnce) end() (took, lingered time.Duration, err error) {
 		return 0, 0, fmt.Errorf("%w: %s", err, g.LastLine())
 	}
 	at := <-g.receipt
-	return at.Sub(g.began), time.Since(at), nil
+	return at.Sub(g.began), (<-g.left).Sub(at), nil
 }
 
 // overlapping runs n gets of one cluster, each a delay after the one before. It returns the copies that entered
