@@ -1,7 +1,9 @@
 package peer_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -120,4 +122,21 @@ func cpuSeconds(b *testing.B) float64 {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
+// BenchmarkBytes seeds 1 MB from memory, and gets it at another node.
+func BenchmarkBytes(b *testing.B) {
+	from, to := peertest.Start(b, "A"), peertest.Start(b, "B")
+	content := make([]byte, 1e6)
+	for i := range b.N {
+		binary.LittleEndian.PutUint64(content, uint64(i)) // other content
+		seed, err := from.SeedBytes("bytes", content, peer.SeedOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		link := *seed.Link()
+		if got, err := to.GetBytes(b.Context(), &link, 1e6); err != nil || !bytes.Equal(got, content) {
+			b.Fatal(err)
+		}
+	}
 }
