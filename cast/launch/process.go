@@ -77,7 +77,10 @@ func (p *Process) write() {
 				break
 			}
 		}
-		if closed && len(messages) == 0 {
+		if len(messages) > 0 {
+			continue // CloseStdin and Send may share a token
+		}
+		if closed {
 			_ = p.command.Close()
 			return
 		}

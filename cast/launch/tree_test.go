@@ -35,10 +35,13 @@ func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
 	f.inputs[host] = in
 	f.mu.Unlock()
 	var mu sync.Mutex
+	ended := false
 	send := func(v any) {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = WriteRecord(out, v)
+		if !ended {
+			_ = WriteRecord(out, v)
+		}
 	}
 	relay := NewRelay(func(f *Frame) { send(&relayMessage{f}) })
 	relay.runner = func(Shell) Runner { return f }
@@ -51,6 +54,9 @@ func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
 		}
 		send(map[string]json.RawMessage{"echo": append(json.RawMessage{}, lines.Bytes()...)})
 	}
+	mu.Lock()
+	ended = true
+	mu.Unlock()
 	relay.Close()
 	return 0
 }
