@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,8 @@ const (
 // GetTo writes the content of a single-file link to w, in order, while it arrives, and returns the number of bytes
 // written. Pieces are kept in memory, or in a file without a name in the data directory if there are more than 256 MiB,
 // unless opt.Store is set: a slow w does not slow down the transfer, which serves other nodes. After success the
-// transfer serves on until it is removed or the node closes, see [Node.Release]. After an error, such as one of w, it is
-// removed.
+// transfer serves on until it is removed or the node closes, see [Node.Release]. After an error, such as one of w, GetTo
+// has released it.
 //
 // If the node has a transfer of the content, GetTo writes its pieces, and leaves the transfer as it is.
 func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt GetOptions) (written int64, err error) {
@@ -33,21 +34,33 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		opt.Store = n.openUnnamed
 	}
 	opt.InOrder = true
-	t := n.transfers.find(link.Keys()...)
-	if t == nil {
-		if t, err = n.Get(link, "", opt); err != nil {
-			return 0, err
-		}
-		defer func() {
-			if err != nil {
-				err = errors.Join(err, n.Release(t))
-			}
-		}()
-	} else if !t.For(opt.User) {
-		return 0, errKnown(t, opt.User)
+	t, err := n.holdGet(link, opt)
+	if err != nil {
+		return 0, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.Release(t))
+		}
+	}()
 	defer t.use.start()()
 	return t.writeTo(ctx, w)
+}
+
+// holdGet starts a get with a store of the caller, or holds the transfer of the content that the node has.
+func (n *Node) holdGet(link *proto.Link, opt GetOptions) (*Transfer, error) {
+	for {
+		t, known, err := n.addGet(link, opt)
+		if known == nil {
+			return t, err
+		}
+		if !known.For(opt.User) {
+			return nil, errKnown(known, opt.User)
+		}
+		if err := known.hold(); !errors.Is(err, ErrUnknownTransfer) { // else it was removed since
+			return known, err
+		}
+	}
 }
 
 // GetBytes returns the content of a single-file link, see [Node.GetTo]. It fails if there are more than max bytes.
@@ -102,7 +115,7 @@ func (r *run) await(ctx context.Context, holds func() bool) error {
 		select {
 		case <-time.After(pause):
 		case <-r.ended:
-			return r.Err()
+			return cmp.Or(r.Err(), errRestart)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -190,13 +190,6 @@ func (u *use) add(n int) {
 	u.last = time.Now()
 }
 
-// now reports whether the transfer is in use.
-func (u *use) now() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.users > 0
-}
-
 // until returns the time of the last use. A transfer is in use that is busy, or has sent more bytes than before.
 func (u *use) until(now time.Time, sent int64, busy bool) time.Time {
 	u.mu.Lock()

@@ -130,32 +130,65 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestPipeTwice gets content to two writers. The transfer ends with the second, although the first fails.
+// TestPipeTwice gets content to two writers. The first fails. The transfer ends with the second get, or with its
+// release after success.
 func TestPipeTwice(t *testing.T) {
 	t.Parallel()
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
 	_, content := peertest.RandomFile(t, 1<<20)
 	_, link := seedBytes(t, a, content, peer.SeedOptions{PieceLength: 256 << 10})
-	first, second := make(chan error, 1), make(chan error, 1)
-	failing, out := newStoppedWriter(errWriter), newStoppedWriter(nil)
-	go func() { _, err := b.GetTo(t.Context(), link, failing, peer.GetOptions{}); first <- err }()
-	<-failing.called
-	get, err := b.Transfer(link.String())
-	if err != nil {
-		t.Fatal(err)
+	for _, why := range []error{nil, errWriter} {
+		first, second := make(chan error, 1), make(chan error, 1)
+		failing, out := newStoppedWriter(errWriter), newStoppedWriter(why)
+		go func() { _, err := b.GetTo(t.Context(), link, failing, peer.GetOptions{}); first <- err }()
+		<-failing.called
+		get, err := b.Transfer(link.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, err := b.GetTo(t.Context(), link, out, peer.GetOptions{}); second <- err }()
+		<-out.called
+		close(failing.let)
+		if err := <-first; !errors.Is(err, errWriter) {
+			t.Errorf("first get: %v", err)
+		}
+		close(out.let)
+		if err := <-second; !errors.Is(err, why) || why == nil && !bytes.Equal(out.Bytes(), content) {
+			t.Errorf("second get: %d bytes, %v, want %v", out.Len(), err, why)
+		}
+		if why == nil {
+			if err := b.Release(get); err != nil {
+				t.Error(err)
+			}
+		}
+		if all := b.Transfers(); len(all) > 0 {
+			t.Fatalf("left %v", all[0].Status())
+		}
 	}
-	go func() { _, err := b.GetTo(t.Context(), link, out, peer.GetOptions{}); second <- err }()
-	<-out.called
-	close(failing.let)
-	if err := <-first; !errors.Is(err, errWriter) {
-		t.Errorf("first get: %v", err)
-	}
-	close(out.let)
-	if err := errors.Join(<-second, b.Release(get)); err != nil || !bytes.Equal(out.Bytes(), content) {
-		t.Errorf("second get: %d bytes, %v", out.Len(), err)
-	}
-	if all := b.Transfers(); len(all) > 0 {
-		t.Errorf("left %v", all[0].Status())
+}
+
+// TestPipeHeld checks that the transfer of a get outlasts the release of another call that returned it.
+func TestPipeHeld(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	_, content := peertest.RandomFile(t, 1<<20)
+	_, link := seedBytes(t, a, content, peer.SeedOptions{})
+	get := func() error { _, err := b.GetBytes(t.Context(), link, 1<<20); return err }
+	seed := func() error { _, err := b.SeedBytes("bytes", content, peer.SeedOptions{}); return err }
+	for name, again := range map[string]func() error{"get": get, "seed": seed} {
+		if err := errors.Join(get(), again()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		first, err := b.Transfer(link.String())
+		if err := errors.Join(err, b.Release(first)); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := get(); err != nil || len(b.Transfers()) != 1 {
+			t.Errorf("%s: %d transfers after a release, %v", name, len(b.Transfers()), err)
+		}
+		if err := errors.Join(b.Release(first), b.Release(first)); err != nil || len(b.Transfers()) > 0 {
+			t.Errorf("%s: %d transfers after the last release, %v", name, len(b.Transfers()), err)
+		}
 	}
 }
 

@@ -40,7 +40,10 @@ func (n *Node) SeedReader(ctx context.Context, name string, r io.Reader, opt See
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return t, t.Wait(ctx)
+	if err := t.Wait(ctx); err != nil {
+		return nil, errors.Join(err, n.Release(t))
+	}
+	return t, nil
 }
 
 // SeedBytes is [Node.SeedReader] of bytes in memory.
@@ -109,12 +112,22 @@ func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []
 		return nil, err
 	}
 	open := func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil }
-	t, known, err := n.addUnrecorded(metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now()}, b, nil, planned, open)
-	if known == nil || err != nil {
-		return t, err
+	rec := metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now()}
+	for {
+		t, known, err := n.addUnrecorded(rec, b, nil, planned, open)
+		if known == nil || err != nil {
+			return t, err
+		}
+		if known.state().phase != Whole || !known.For(nil) {
+			return nil, errKnown(known, nil)
+		}
+		err = known.hold()
+		if errors.Is(err, ErrUnknownTransfer) { // removed since
+			continue
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		return known, err
 	}
-	if known.state().phase != Whole || !known.For(nil) {
-		return nil, errKnown(known, nil)
-	}
-	return known, f.Close()
 }

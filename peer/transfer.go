@@ -31,6 +31,7 @@ type Transfer struct {
 	dir    string
 	body   func(*run) error                           // goes through the phases, and returns why they ended, never nil
 	open   func(*proto.Manifest) (store.Store, error) // opens the store of an unrecorded transfer, else nil
+	holds  int                                        // see [Node.Release]; changed within do
 	limits limit.Buckets
 	use    use
 	states states

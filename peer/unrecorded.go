@@ -17,13 +17,13 @@ import (
 var errUnrecorded = errors.New("the node has the content, but not at a path, as for a pipe or a stream: " +
 	"use it where it is, or `mob rm` it first")
 
-// addUnrecorded starts a transfer of which nothing is in the data directory, unless the node has a transfer of the
-// content, which it returns. open opens its store. Documents that are nil are requested from members.
+// addUnrecorded starts a transfer of which nothing is in the data directory, and holds it, unless the node has a transfer
+// of the content, which it returns. open opens its store. Documents that are nil are requested from members.
 func (n *Node) addUnrecorded(
 	rec metadata.Record, manifest, torrent, plan []byte, open func(*proto.Manifest) (store.Store, error),
 ) (t, known *Transfer, err error) {
 	t = newTransfer(n, rec.Link.Keys()[0], rec)
-	t.dir, t.open = "", open
+	t.dir, t.open, t.holds = "", open, 1
 	d := t.newDescription(rec.Link)
 	if manifest != nil {
 		err = d.SetManifest(manifest)
@@ -53,17 +53,40 @@ func (n *Node) addUnrecorded(
 
 // getUnrecorded starts a get with a store of the caller.
 func (n *Node) getUnrecorded(link *proto.Link, opt GetOptions) (*Transfer, error) {
-	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder}
-	t, known, err := n.addUnrecorded(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
+	t, known, err := n.addGet(link, opt)
 	if known != nil {
 		err = errKnown(known, opt.User)
 	}
 	return t, err
 }
 
-// Release removes the transfer of a get with a store of its own, unless another call still uses it.
+// addGet is addUnrecorded for a get.
+func (n *Node) addGet(link *proto.Link, opt GetOptions) (t, known *Transfer, err error) {
+	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder}
+	return n.addUnrecorded(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
+}
+
+// hold holds an unrecorded transfer. It does nothing for other transfers.
+func (t *Transfer) hold() error {
+	if t.open == nil {
+		return nil
+	}
+	return t.do(func() error {
+		t.holds++
+		return nil
+	})
+}
+
+// Release ends a call's hold of a transfer with nothing in the data directory: each call of [Node.GetTo],
+// [Node.SeedReader] and Get with a store that returned the transfer holds it. It is removed with the last hold. Release
+// does nothing for other transfers.
 func (n *Node) Release(t *Transfer) error {
-	_, err := n.remove(t, false, func() bool { return t.dir == "" && !t.state().rec.Seed && !t.use.now() })
+	_, err := n.remove(t, false, func() bool {
+		if t.open != nil {
+			t.holds--
+		}
+		return t.open != nil && t.holds == 0
+	})
 	return err
 }
 
