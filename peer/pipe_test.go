@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -189,6 +190,23 @@ func TestPipeHeld(t *testing.T) {
 		if err := errors.Join(b.Release(first), b.Release(first)); err != nil || len(b.Transfers()) > 0 {
 			t.Errorf("%s: %d transfers after the last release, %v", name, len(b.Transfers()), err)
 		}
+	}
+}
+
+// TestPipePriority checks that transfers without a path have a priority.
+func TestPipePriority(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	seed, link := seedBytes(t, a, []byte("content"), peer.SeedOptions{Priority: limit.Low})
+	if _, err := b.GetTo(t.Context(), link, io.Discard, peer.GetOptions{Priority: limit.High}); err != nil {
+		t.Fatal(err)
+	}
+	get, err := b.Transfer(link.String())
+	if err != nil || get.Status().Priority != limit.High || seed.Status().Priority != limit.Low {
+		t.Errorf("priorities: get %q, seed %q, %v", get.Status().Priority, seed.Status().Priority, err)
+	}
+	if _, err := a.SeedBytes("bytes", []byte("content"), peer.SeedOptions{Priority: limit.High}); err != nil || seed.Status().Priority != limit.High {
+		t.Errorf("priority of a second seed: %q, %v", seed.Status().Priority, err)
 	}
 }
 

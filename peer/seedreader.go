@@ -112,7 +112,7 @@ func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []
 		return nil, err
 	}
 	open := func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil }
-	rec := metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now()}
+	rec := metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now(), Priority: opt.Priority}
 	for {
 		t, known, err := n.addUnrecorded(rec, b, nil, planned, open)
 		if known == nil || err != nil {
@@ -124,6 +124,9 @@ func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []
 		err = known.hold()
 		if errors.Is(err, ErrUnknownTransfer) { // removed since
 			continue
+		}
+		if err == nil {
+			err = known.SetPriority(opt.Priority)
 		}
 		if err == nil {
 			err = f.Close()

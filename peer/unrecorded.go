@@ -62,7 +62,7 @@ func (n *Node) getUnrecorded(link *proto.Link, opt GetOptions) (*Transfer, error
 
 // addGet is addUnrecorded for a get.
 func (n *Node) addGet(link *proto.Link, opt GetOptions) (t, known *Transfer, err error) {
-	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder}
+	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder, Priority: opt.Priority}
 	return n.addUnrecorded(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
 }
 
