@@ -2,6 +2,7 @@ package peer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,8 +59,10 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 		switch {
 		case !condition():
 			return nil
-		case deleteContent && (rec.Seed || t.dir == ""):
-			return fmt.Errorf("%s was not fetched by mob: delete it yourself", cmp.Or(rec.Root, "the content"))
+		case deleteContent && t.dir == "":
+			return errors.New("the content has no files, as for a pipe or a stream: `mob rm` it without --content")
+		case deleteContent && rec.Seed:
+			return fmt.Errorf("%s was not fetched by mob: delete it yourself", rec.Root)
 		}
 		t.halt(ErrStopped)
 		if deleteContent {

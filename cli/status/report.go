@@ -97,7 +97,7 @@ func transferLines(st peer.Status, peers bool) []string {
 			lines = append(lines, fmt.Sprintf("  %-7s %s", label, text))
 		}
 	}
-	add(true, "path", st.Root)
+	add(true, "path", cmp.Or(st.Root, "-"))
 	add(true, "id", st.ID)
 	add(true, "in logs", st.Short)
 	add(true, "in", strings.Join(in, ", "))

@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,11 +161,12 @@ func arePieces(n int) string {
 
 // print writes the result for people.
 func (r verified) print(w term.TextWriter) {
+	path := cmp.Or(r.Path, r.Name)
 	switch intact := r.Checked - r.Damaged.Count; {
 	case intact == r.Pieces && len(r.Different) == 0:
-		w.Line("%s: intact, %s", r.Path, term.Plural(r.Pieces, "piece"))
+		w.Line("%s: intact, %s", path, term.Plural(r.Pieces, "piece"))
 	default:
-		w.Line("%s: %d of %s intact", r.Path, intact, term.Plural(r.Pieces, "piece"))
+		w.Line("%s: %d of %s intact", path, intact, term.Plural(r.Pieces, "piece"))
 	}
 	for _, d := range r.Different[:min(len(r.Different), maxNumbers)] {
 		w.Line("  %s: %s", d.What, d.Path)
