@@ -11,6 +11,7 @@ import (
 	mathrand "math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +38,7 @@ type Launcher struct {
 	window chan struct{} // a token for each login
 	times  times
 	tree   *tree // nil without
+	ids    atomic.Int64
 
 	mu     sync.Mutex
 	depots map[place]*depot
@@ -216,7 +218,7 @@ func (l *login) try(ctx context.Context) (_ *Process, again bool, err error) {
 		return nil, false, err
 	}
 	context.AfterFunc(p.alive, free)
-	p.remote.shell = l.cfg.Shell
+	p.remote.shell, p.remote.ids = l.cfg.Shell, &l.ids
 	defer context.AfterFunc(ctx, func() { p.killFor(context.Cause(ctx)) })()
 	t := &talk{login: l, process: p}
 	t.send("%s", cmp.Or(l.word, rand.Text()))

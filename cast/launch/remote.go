@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -15,10 +16,10 @@ var errWindow = errors.New("the relay sends more than its window")
 // remote is the [Runner] of a started agent, see [Relay].
 type remote struct {
 	process *Process
-	shell   Runner // of the caster
+	shell   Runner        // of the caster
+	ids     *atomic.Int64 // the last ID of all relays: an agent may send frames of a former login
 
 	mu      sync.Mutex
-	last    int // ID
 	lost    bool
 	running map[int]*remoteCommand
 }
@@ -39,8 +40,7 @@ func (r *remote) Name() string { return r.shell.Name() }
 // Run implements [Runner].
 func (r *remote) Run(host, line string, stdout, stderr io.Writer) (Command, error) {
 	r.mu.Lock()
-	r.last++
-	c := &remoteCommand{half: newHalf(r.last, r.send), relay: r, stderr: stderr, done: make(chan struct{})}
+	c := &remoteCommand{half: newHalf(int(r.ids.Add(1)), r.send), relay: r, stderr: stderr, done: make(chan struct{})}
 	if r.running == nil {
 		r.running = map[int]*remoteCommand{}
 	}
@@ -85,8 +85,7 @@ func (r *remote) take(record json.RawMessage) bool {
 		r.process.killFor(errWindow)
 	}
 	if e := m.Relay.Exited; e != nil {
-		_, _ = io.WriteString(c.stderr, e.Stderr)
-		c.exit(e.Status, false)
+		c.exit(e, false)
 	}
 	return true
 }
@@ -101,7 +100,7 @@ func (r *remote) lose() {
 	}
 	r.mu.Unlock()
 	for _, c := range all {
-		c.exit(255, true)
+		c.exit(&Exited{Status: 255}, true)
 	}
 }
 
@@ -126,11 +125,12 @@ func (r *remote) wait(ctx context.Context) {
 }
 
 // exit ends the command, once.
-func (c *remoteCommand) exit(status int, lost bool) {
+func (c *remoteCommand) exit(e *Exited, lost bool) {
 	c.relay.mu.Lock()
 	if _, ok := c.relay.running[c.id]; ok {
 		delete(c.relay.running, c.id)
-		c.status, c.lost = status, lost
+		_, _ = io.WriteString(c.stderr, e.Stderr)
+		c.status, c.lost = e.Status, lost
 	}
 	c.relay.mu.Unlock()
 	c.close()
@@ -152,6 +152,6 @@ func (c *remoteCommand) Wait() int {
 func (c *remoteCommand) Signal(s syscall.Signal) {
 	c.send(&Frame{ID: c.id, Signal: s})
 	if s == syscall.SIGKILL {
-		c.exit(128+int(s), false)
+		c.exit(&Exited{Status: 128 + int(s)}, false)
 	}
 }

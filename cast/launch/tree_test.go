@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -222,7 +223,7 @@ func TestRelayWindow(t *testing.T) {
 			out: stdout, records: newRecordReader(stdout), command: &scriptedCommand{PipeWriter: out, in: in},
 			alive: t.Context(), wake: make(chan struct{}, 1),
 		}
-		p.remote = &remote{process: p, shell: Shell{"rsh"}}
+		p.remote = &remote{process: p, shell: Shell{"rsh"}, ids: new(atomic.Int64)}
 		unread, block := io.Pipe()
 		defer unread.Close()
 		if _, err := p.remote.Run("n1", "", block, io.Discard); err != nil {
@@ -238,4 +239,30 @@ func TestRelayWindow(t *testing.T) {
 			t.Errorf("%v, %v", err, p.why)
 		}
 	})
+}
+
+// TestFramesOfFormerLogin checks that the end of a command of a former login of an agent ends no command of the next login.
+func TestFramesOfFormerLogin(t *testing.T) {
+	t.Parallel()
+	c := New(Config{Programs: oneProgram(), Shell: newForest(), Children: 8})
+	var logins [2]*remote
+	for i := range logins {
+		p := &Process{wake: make(chan struct{}, 1)}
+		logins[i] = &remote{process: p, shell: c.cfg.Shell, ids: &c.ids}
+		command, err := logins[i].Run("n1", "", io.Discard, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer command.Wait()
+		defer logins[i].lose()
+	}
+	for id := range logins[0].running {
+		record, err := json.Marshal(&relayMessage{&Frame{ID: id, Exited: &Exited{Status: 1}}})
+		if err != nil || !logins[1].take(record) {
+			t.Fatal(err)
+		}
+	}
+	if len(logins[1].running) != 1 {
+		t.Error("the command of the next login has ended")
+	}
 }
