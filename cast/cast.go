@@ -22,6 +22,8 @@ const (
 	lookEvery = 250 * time.Millisecond
 	// silence bounds the time without reports of a host, whose agent reports every second.
 	silence = 30 * time.Second
+	// relaySilence is added for each relay between the caster and a host. It is longer than the time until a silent relay is killed.
+	relaySilence = 5 * time.Second
 	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, and
 	// one that has all bytes flushes them, at diskRate bytes per second at least.
 	stall    = 5 * time.Minute

@@ -51,6 +51,9 @@ func (h *host) run() {
 		if h.attend(p); !p.Lost() || h.ctx.Err() != nil {
 			return
 		}
+		h.mu.Lock()
+		h.process = nil // Attach has its own timeout
+		h.mu.Unlock()
 		p, err = h.caster.launcher.Attach(h.ctx, p, h.is.Cluster)
 	}
 	h.fail(err)
@@ -294,11 +297,13 @@ func (h *host) settle(p Phase, why string, exit int) {
 // settled reports whether the host is done or has failed.
 func (r *HostResult) settled() bool { return r.Phase == Done || r.Phase == Failed }
 
-// silent reports whether the agent has not reported for too long.
+// silent reports whether the agent has not reported for too long. The hosts behind a relay that is silent are given more time: until
+// it is killed, and the caster logs in to them again.
 func (h *host) silent(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.process != nil && !h.is.settled() && now.Sub(h.lastSeen) > h.caster.silence
+	return h.process != nil && !h.is.settled() &&
+		now.Sub(h.lastSeen) > h.caster.silence+time.Duration(h.process.Relays())*relaySilence
 }
 
 // giveUp fails the host, and ends its agent.

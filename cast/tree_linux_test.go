@@ -110,3 +110,58 @@ func TestTreeDeadline(t *testing.T) {
 		t.Errorf("%d agents lost the caster before it ended them", lost)
 	}
 }
+
+// TestTreeRelayStopped stops a host with hosts behind it. It is given up, and all other hosts get the content.
+func TestTreeRelayStopped(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits until a host counts as silent")
+	}
+	t.Parallel()
+	for name, first := range map[string]bool{"first": true, "second": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hosts := hostNames(7)
+			g := newGrid(t, hosts...)
+			r, w := io.Pipe()
+			cfg := g.config("-", hosts...)
+			cfg.Tree, cfg.Stdin, cfg.Dest = 1, r, "dst"
+			if first {
+				cfg.Tree = 2
+			}
+			p := newPhases()
+			cfg.Event = p.event
+			c, err := newCaster(cfg)
+			must(t, err)
+			c.silence = 10 * time.Second
+			content := randomBytes(1 << 20)
+			stopped := make(chan string, 1)
+			go func() {
+				for i := range hosts {
+					p.await(Fetching, i)
+				}
+				relay := g.relay(first, hosts)
+				g.signal(relay, syscall.SIGSTOP)
+				stopped <- relay
+				for i := range hosts {
+					if hosts[i] == relay {
+						p.await(Failed, i)
+					}
+				}
+				_, _ = w.Write(content)
+				_ = w.Close()
+			}()
+			must(t, c.run(t.Context()))
+			must(t, c.node.close())
+			relay := <-stopped
+			for _, h := range c.result().Hosts {
+				if h.Name == relay {
+					checkFailed(t, &h, "silent for 10 s")
+				} else if g.checkFile(content, g.home(h.Name, "dst")); h.Phase != Done {
+					t.Errorf("%s: %s: %s", h.Name, h.Phase, h.Error)
+				}
+			}
+			g.signal(relay, syscall.SIGCONT)
+			g.awaitClean()
+		})
+	}
+}

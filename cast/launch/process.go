@@ -183,6 +183,14 @@ func (p *Process) Lost() bool {
 	return ok && c.lost
 }
 
+// Relays returns the number of hosts that relay the messages of the host.
+func (p *Process) Relays() (n int) {
+	for c, ok := p.command.(*remoteCommand); ok; c, ok = c.relay.process.command.(*remoteCommand) {
+		n++
+	}
+	return n
+}
+
 // WaitRelayed waits until all processes that run through this one have exited.
 func (p *Process) WaitRelayed(ctx context.Context) {
 	p.remote.wait(ctx)
