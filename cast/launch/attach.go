@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,8 +34,7 @@ func (s *Server) Attached() (in io.Reader, out io.WriteCloser) {
 	if !s.attachable {
 		return nil, nil
 	}
-	paths, _ := filepath.Glob(filepath.Join(s.Dir, "*.out"))
-	for _, path := range paths {
+	for _, path := range s.fifos("out") {
 		f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 		if err != nil { // the login has not opened it
 			continue
@@ -46,6 +46,25 @@ func (s *Server) Attached() (in io.Reader, out io.WriteCloser) {
 		return r, f
 	}
 	return nil, nil
+}
+
+// fifos returns the paths of FIFOs of logins.
+func (s *Server) fifos(suffix string) (paths []string) {
+	names, _ := fs.Glob(os.DirFS(s.Dir), "*."+suffix)
+	for _, name := range names {
+		paths = append(paths, filepath.Join(s.Dir, name))
+	}
+	return paths
+}
+
+// hold opens all FIFOs of logins, so that a login that is opening them ends when they are closed.
+func (s *Server) hold() (all []*os.File) {
+	for _, path := range append(s.fifos("out"), s.fifos("in")...) {
+		if f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // copyFIFO copies a FIFO to w, and removes it when it is open.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,28 @@ func TestAttachLine(t *testing.T) {
 			})
 		}
 	}
+	t.Run("agent exits", func(t *testing.T) {
+		t.Parallel()
+		s := &Server{Dir: filepath.Join(t.TempDir(), "[1]"), attachable: true}
+		if err := os.Mkdir(s.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("sh", "-c", attachLine)
+		cmd.Stdin = strings.NewReader(s.Dir + "\n")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(waitTimeout); len(s.fifos("out")) == 0 && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(200 * time.Millisecond) // until the login opens them; if it is later, it ends in any case
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		ended := time.AfterFunc(waitTimeout, func() { t.Error("the login waits"); _ = cmd.Process.Kill() })
+		defer ended.Stop()
+		_ = cmd.Wait() // fails if it opens a FIFO later
+	})
 	t.Run("no agent", func(t *testing.T) {
 		t.Parallel()
 		cmd := exec.Command("sh", "-c", attachLine)

@@ -189,5 +189,8 @@ func (s *Server) Close() error {
 	if s.file != nil {
 		err = errors.Join(err, s.file.Close())
 	}
+	for _, fifo := range s.hold() {
+		defer fifo.Close()
+	}
 	return errors.Join(err, os.RemoveAll(s.Dir))
 }
