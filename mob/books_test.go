@@ -2,6 +2,7 @@ package mob
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mobgrid/mob/mob/session"
 	"github.com/mobgrid/mob/proto"
@@ -14,7 +15,7 @@ func NewPieces(length int64, size int) Picker { return newPieces(length, size, 0
 func NewGrowing(length int64, size int) Picker { return newGrowing(length, size) }
 
 // CheckBooks compares the counts of a State with the facts. Every number must be stored, wanted or in
-// progress, or not exist yet.
+// progress, or not exist yet. The next fill must find every peer that is marked as ready.
 func CheckBooks(s *State) error {
 	for i := range s.Layout.Count {
 		n := 0
@@ -29,6 +30,11 @@ func CheckBooks(s *State) error {
 		}
 		if err := checkCensus(s, i); err != nil {
 			return err
+		}
+	}
+	for _, p := range s.Peers {
+		if p.Ready != slices.Contains(s.Ready, p) {
+			return fmt.Errorf("peer %s: ready %v, listed %v", p.ID, p.Ready, !p.Ready)
 		}
 	}
 	return checkRequests(s)

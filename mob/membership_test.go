@@ -254,3 +254,40 @@ func TestClustersBounded(t *testing.T) {
 		t.Error("a member of a known site may not join")
 	}
 }
+
+// TestCompletenessAnnounced checks that a node sends a complete peer a Have of all pieces as soon as it can read all of
+// them, and not before.
+func TestCompletenessAnnounced(t *testing.T) {
+	all, first := proto.Range{Count: 2}, proto.Range{Count: 1}
+	for _, c := range []struct {
+		seed  bool
+		steps []Event
+		want  []bool
+	}{
+		{false, []Event{Stored{Piece: 0}, Stored{Piece: 1}}, []bool{false, true}},
+		{false, []Event{Stored{Piece: 0}, Withheld{first}, Stored{Piece: 1}, Offered{all}}, []bool{false, false, false, true}},
+		{true, []Event{Withheld{all}, Offered{first}, Offered{all}}, []bool{false, false, true}},
+		{true, []Event{Withheld{first}, Lost{Piece: 1}, Stored{Piece: 1}, Offered{first}}, []bool{false, false, false, true}},
+		{true, []Event{Lost{Piece: 1}, Stored{Piece: 1}}, []bool{false, true}},
+	} {
+		cfg := Config{Self: "n", Cluster: "B", Length: 2 << 20, PieceLength: 1 << 20, UploadOnly: c.seed, Tuning: DefaultTuning()}
+		var have []proto.Range
+		if c.seed {
+			have = []proto.Range{all}
+		}
+		s, now := New(cfg, have), time.Unix(1, 0)
+		s.Step(now, Learned{})
+		s.Step(now, Joined{Node: Node{ID: "a", Cluster: "A"}, Whole: true})
+		for k, ev := range c.steps {
+			sent := false
+			for _, a := range s.Step(now, ev) {
+				send, _ := a.(Send)
+				h, ok := send.Message.(*proto.Have)
+				sent = sent || ok && slices.Equal(h.Have, []proto.Range{all})
+			}
+			if sent != c.want[k] {
+				t.Errorf("seed %v, %T: sent %v", c.seed, ev, sent)
+			}
+		}
+	}
+}

@@ -115,6 +115,9 @@ func (s *State) Step(now time.Time, ev Event) []Action {
 		for i := range bitset.Numbers([]proto.Range{ev.Range}, s.Layout.Count) {
 			if s.Stored.Offer(i) {
 				s.announce(i, avail.Have)
+				for _, p := range s.Peers {
+					s.sendComplete(p)
+				}
 			}
 		}
 	case Failed:
@@ -229,17 +232,22 @@ func (s *State) checkComplete() {
 	}
 	s.finished = true
 	s.do(Finished{})
-	if s.Complete {
-		return
-	}
+	fetched := !s.Complete
 	s.Complete = true
 	for _, p := range s.Peers {
-		s.sendWant(p)
-		if p.Have.Full() && s.Layout.Count > 0 {
-			// It may count the complete nodes, whatever it subscribed to. A peer that fetches is not sent this, since
-			// it would request pieces that are assigned to other nodes.
-			s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.Layout.Count)}}})
+		if fetched {
+			s.sendWant(p)
 		}
+		s.sendComplete(p)
+	}
+}
+
+// sendComplete announces all pieces to a complete peer if the node offers all of them. The peer counts the complete nodes,
+// and is subscribed to nothing. A peer that fetches is not sent this, since it would request pieces that are assigned to
+// other nodes.
+func (s *State) sendComplete(p *session.Peer) {
+	if s.Stored.OffersAll() && p.Have.Full() {
+		s.send(p, &proto.Have{Have: []proto.Range{{Count: uint32(s.Layout.Count)}}})
 	}
 }
 

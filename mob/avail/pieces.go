@@ -25,6 +25,9 @@ func NewPieces(have []proto.Range, count int) Pieces {
 // Offers reports whether a piece is stored and not withheld.
 func (p *Pieces) Offers(i int) bool { return p.Have.Has(i) && !p.withheld.Has(i) }
 
+// OffersAll reports whether there are pieces, and all are stored and none is withheld.
+func (p *Pieces) OffersAll() bool { return p.Have.Len() > 0 && p.Have.Full() && p.withheld.Len() == 0 }
+
 // Withhold stops to offer a piece, and reports whether it was offered.
 func (p *Pieces) Withhold(i int) bool { return p.Have.Has(i) && p.withheld.Add(i) }
 
