@@ -8,7 +8,7 @@ import (
 // keptFor is the age at which a kept reply is made again.
 const keptFor = time.Second
 
-// kept is a reply for all who ask within keptFor. It is made outside of the server's lock, from what was copied with it.
+// kept is a reply to all requests within keptFor. It is made outside of the server's lock, from a copy of the table.
 type kept[T any] struct {
 	at    time.Time
 	reply func() T // the same result at each call
