@@ -71,9 +71,9 @@ func (g *Governor) step(now map[*Buckets]Load) map[*Buckets]Limits {
 	return limits
 }
 
-// moved returns the number of bytes that a transfer moved in the last steps.
+// moved returns the number of bytes that a transfer moved in the last steps. One that stopped counts from zero again.
 func (g *Governor) moved(b *Buckets, direction, steps int) int64 {
 	last := len(g.steps) - 1
 	then := g.steps[max(last-steps, 0)][b] // zero for a transfer that has started since
-	return g.steps[last][b].Moved[direction] - then.Moved[direction]
+	return max(g.steps[last][b].Moved[direction]-then.Moved[direction], 0)
 }

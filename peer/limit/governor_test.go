@@ -82,6 +82,17 @@ func TestGovernorDirections(t *testing.T) {
 	}
 }
 
+// TestGovernorAfterStop checks that a transfer that stopped, and counts from zero again, does not lower the share of another.
+func TestGovernorAfterStop(t *testing.T) {
+	var g Governor
+	low, stopped, high := new(Buckets), new(Buckets), new(Buckets)
+	g.step(map[*Buckets]Load{low: {Priority: Low}, stopped: {Moved: [3]int64{1 << 40}}, high: {}})
+	limits := g.step(map[*Buckets]Load{low: {Priority: Low}, stopped: {}, high: {Priority: High, Moved: [3]int64{20e6}}})
+	if got := limits[low].WANDown; got != 1e6 {
+		t.Errorf("the low one may receive %d bytes/s", got)
+	}
+}
+
 // TestGovernorOnLink checks two transfers that receive over one link, in virtual time. The one with the higher priority gets
 // most of it, and once it ends the other has all of it within a second.
 func TestGovernorOnLink(t *testing.T) {
