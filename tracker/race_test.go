@@ -1,0 +1,6 @@
+//go:build race
+
+package tracker
+
+// raceDetector multiplies CPU time.
+const raceDetector = true
