@@ -51,9 +51,9 @@ or slurm, the nodes of the Slurm job. Without CLUSTER= all hosts are in one clus
 the clusters if there are several. If this machine is in one of them, name that with
 --cluster. CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
 
-DEST is a path on each host, relative to the home directory, by default the name of SRC.
-With a slash at its end SRC is put into it, and so is a file if DEST is a directory. A
-directory without the slash is DEST itself. Existing files are replaced or completed with
+DEST is a path on each host, by default the name of SRC. It is relative to where a login
+starts, with ssh the home directory. With a slash at its end SRC is put into it, and so is a
+file if DEST is a directory. A directory without the slash is DEST itself. Existing files are replaced or completed with
 --force only. With --exec a command on each host gets the content on its standard input
 while it arrives; if the transfer fails, the command is killed. In DEST and CMD, %h is
 the host, %c its cluster and %% a percent sign. CMD also has $MOB_HOST and $MOB_CLUSTER;
