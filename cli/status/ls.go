@@ -43,7 +43,7 @@ func runLs(ctx context.Context, a *command.App, _ []string) error {
 			if st.Priority != "" {
 				state += ", " + string(st.Priority) + " priority"
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", state+endsIn(st), done, size, cmp.Or(term.Printable(st.Root), "-"), st.ID)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", state+endsIn(st), done, size, cmp.Or(term.Printable(st.Root), "- ("+term.Printable(st.Name)+")"), st.ID)
 		}
 		_ = w.Flush() // into memory
 	})

@@ -268,11 +268,12 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	if s.Own == nil && errors.Is(context.Cause(ctx), command.ErrHangup) {
 		return st, command.Interruptedf("the terminal was closed: the daemon continues")
 	}
-	if err := daemon.Cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) }); err != nil {
+	err = daemon.Cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) })
+	if err != nil && !errors.Is(err, peer.ErrUnknownTransfer) {
 		return st, command.Interruptedf("interrupted, but the transfer was not stopped: %v", err)
 	}
 	kept := "nothing was fetched yet"
-	if st.Length >= 0 {
+	if st.ID != "" && st.Length >= 0 { // a status has arrived
 		kept = fmt.Sprintf("kept %s of %s", term.Bytes(st.Have), term.Bytes(st.Length))
 	}
 	if !errors.Is(context.Cause(ctx), errSourceChanged) {
