@@ -7,9 +7,8 @@ SHELL := bash
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so
-# they run one after the other and without the race detector; those of UNMEASURED beside each other.
-UNMEASURED := ./interop/cast ./interop/install
-GRID := ./interop/netns ./interop/sshd ./interop/bench $(UNMEASURED)
+# they run one after the other and without the race detector.
+GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/cast ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
@@ -105,8 +104,7 @@ race:
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -count=1 -p 1 -timeout 30m $(filter-out $(UNMEASURED),$(GRID)) || failed=1; \
-	  go test -json -count=1 -p 2 $(UNMEASURED) || failed=1; \
+	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
 	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
 	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast/hostset ./peer || failed=1; \
 	  wait $$! || failed=1; \

@@ -104,6 +104,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	case f.set.Changed("name"):
 		return command.Usagef("--name is for standard input: give - as PATH")
 	default:
+		f.Name = "" // earlier daemons do not know the field
 		if err := checkSeedable(f.Path); err != nil {
 			return err
 		}
