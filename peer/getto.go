@@ -63,12 +63,12 @@ func (n *Node) holdGet(link *proto.Link, opt GetOptions) (*Transfer, error) {
 	}
 }
 
-// GetBytes returns the content of a single-file link, see [Node.GetTo]. It fails if there are more than max bytes.
-func (n *Node) GetBytes(ctx context.Context, link *proto.Link, max int64) ([]byte, error) {
+// GetBytes returns the content of a single-file link, see [Node.GetTo]. It fails if there are more than limit bytes.
+func (n *Node) GetBytes(ctx context.Context, link *proto.Link, limit int64) ([]byte, error) {
 	var b bytes.Buffer
 	_, err := n.GetTo(ctx, link, &b, GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
-		if m.Length() > max {
-			return nil, fmt.Errorf("%s has %d bytes, which is more than %d", m.Name, m.Length(), max)
+		if m.Length() > limit {
+			return nil, fmt.Errorf("%s has %d bytes, which is more than %d", m.Name, m.Length(), limit)
 		}
 		return n.openUnnamed(m)
 	}})
