@@ -2,6 +2,7 @@ package cast
 
 import (
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +58,9 @@ func (s *site) completeOrNone(path string) {
 
 // TestInterrupted ends mob cast by SIGINT, SIGTERM and SIGHUP.
 func TestInterrupted(t *testing.T) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // under nohup the tests ignore it, and so would mob
+	t.Cleanup(func() { signal.Stop(hangups) })
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s, path := newSlowSite(t)
