@@ -81,7 +81,7 @@ var table = map[string]rule{
 
 	"cast/launch": {outside: []string{}},
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
-	"cast/stream": {ours: []string{"peer", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
+	"cast/stream": {ours: []string{"peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 
 	"interop/bittorrent": {ours: []string{"interop/bittorrent/bdecode", "mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store"},
 		outside: []string{"github.com/anacrolix/torrent"}},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"sync"
+
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // maxMemory bounds what one side keeps in memory, in blocks.
@@ -80,14 +82,11 @@ func (s *space) takeSpool() (block int64, err error) {
 		return 0, errSpoolFull
 	}
 	if s.file == nil {
-		f, err := os.CreateTemp(s.dir, "mob-spool-*")
+		f, err := datadir.Unnamed(s.dir)
 		if err != nil {
 			return 0, fmt.Errorf("spool: %w", err)
 		}
 		s.file = f
-		if err := os.Remove(f.Name()); err != nil {
-			return 0, fmt.Errorf("spool: %w", err)
-		}
 	}
 	s.spool++
 	if last := len(s.holes) - 1; last >= 0 {
