@@ -14,8 +14,8 @@ import (
 const (
 	slowNIC  = 5 * netns.MBps
 	slowSize = 30e6
-	// started is the least size of the part that a host has then, in bytes: a busy machine may notice it late.
-	started = 1e6
+	// halfway is the least size of the part that a host has then, in bytes.
+	halfway = 6e6
 )
 
 // newSlowSite is a site of two clusters whose hosts have the program, with content that
@@ -32,7 +32,7 @@ func TestCasterKilled(t *testing.T) {
 	s, path := newSlowSite(t)
 	c := s.start(nil, path)
 	for _, h := range s.hosts {
-		awaitPart(h, t, "content", started)
+		awaitPart(h, t, "content", halfway)
 	}
 	if err := c.proc.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -65,7 +65,9 @@ func TestInterrupted(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			s, path := newSlowSite(t)
 			c := s.start(nil, path)
-			awaitPart(s.hosts[0], t, "content", started)
+			for _, h := range s.hosts {
+				awaitPart(h, t, "content", halfway)
+			}
 			if err := c.proc.Signal(sig); err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +90,7 @@ func TestAgentsKilled(t *testing.T) {
 	s, path := newSlowSite(t)
 	c := s.start(nil, path)
 	for _, h := range s.hosts {
-		awaitPart(h, t, "content", started)
+		awaitPart(h, t, "content", halfway)
 	}
 	victims := []string{"A1", "B2"}
 	for _, name := range victims {
@@ -121,7 +123,7 @@ func TestSessionLost(t *testing.T) {
 	s, path := newSlowSite(t)
 	c := s.start(nil, path)
 	lost := s.host("B1")
-	awaitPart(lost, t, "content", started)
+	awaitPart(lost, t, "content", halfway)
 	processes, err := lost.Processes()
 	if err != nil {
 		t.Fatal(err)

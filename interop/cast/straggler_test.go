@@ -44,7 +44,7 @@ func (s *site) lastDone(all map[string]result, slow, why string) (seconds float6
 	return seconds
 }
 
-// TestGrace casts a file to hosts of which one has a NIC of 0.2 MB/s. The cast ends five seconds after the other hosts are done, which
+// TestGrace casts a file to hosts, one with a NIC of 0.2 MB/s. The cast ends five seconds after the other hosts are done, which
 // are not slower than without it.
 func TestGrace(t *testing.T) {
 	s, slow := newStragglerSite(t, 12.5*netns.MBps, 0.2*netns.MBps)
@@ -80,7 +80,7 @@ func TestGrace(t *testing.T) {
 	}
 }
 
-// TestDropSlow casts a stream to hosts of which the command of one reads 1 MB/s, or nothing. The other hosts get all of it.
+// TestDropSlow casts a stream to hosts, one with a command that reads 1 MB/s, or nothing. The other hosts get all of it.
 func TestDropSlow(t *testing.T) {
 	const spool, pause = 32_000_000, 50 * time.Millisecond
 	rate, seconds, drop, read := 200_000_000, 2, 1, 0
