@@ -83,7 +83,7 @@ func (s *stragglers) next(now time.Time) time.Duration {
 	return lookEvery
 }
 
-// note updates the state of DropSlow. Without the source held, the rates of hosts are those of the source or its uplink. While it
+// note updates the state of DropSlow. Without the source held, the source or its uplink limits the rates of hosts. While it
 // is held all hosts have the rate of the slowest, so that one is compared with the median before.
 func (s *stragglers) note(now time.Time, hosts []HostResult, left []int, held bool) {
 	passed := min(now.Sub(s.looked), maxLook)

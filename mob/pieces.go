@@ -4,7 +4,7 @@ package mob
 type pieces struct {
 	*Control
 	layout Layout
-	// lead is the number of runs by which a piece comes later for each group that is to begin it before the own one.
+	// lead is the number of runs that a piece is delayed for each group that is to start with it before the own one.
 	lead int
 }
 

@@ -18,7 +18,7 @@ const (
 )
 
 const (
-	// idleTimeout is the time without a request after which a complete node leaves incomplete nodes.
+	// idleTimeout is the longest time that a complete node serves incomplete nodes without a request.
 	idleTimeout = 10 * time.Second
 	// reconnectTimeout is the time for a node to connect again, if no tracker knows whether it is complete.
 	reconnectTimeout = 3 * time.Second
@@ -28,7 +28,7 @@ const (
 	scrapeEvery  = 2 * time.Second
 )
 
-// linger is what a complete node knows of the other nodes in a scope: sessions with incomplete nodes, and the
+// linger has the facts about the other nodes in a scope: sessions with incomplete nodes, and the
 // nodes and complete nodes that trackers know.
 type linger struct {
 	sessions, nodes, complete int

@@ -53,8 +53,8 @@ the clusters if there are several. If this machine is in one of them, name that 
 
 DEST is a path on each host, by default the name of SRC. It is relative to where a login
 starts, with ssh the home directory. With a slash at its end SRC is put into it, and so is a
-file if DEST is a directory. A directory without the slash is DEST itself. Existing files are replaced or completed with
---force only. With --exec a command on each host gets the content on its standard input
+file if DEST is a directory. A directory without the slash is DEST itself. Existing files
+are replaced or completed with --force only. With --exec a command on each host gets the content on its standard input
 while it arrives; if the transfer fails, the command is killed. In DEST and CMD, %h is
 the host, %c its cluster and %% a percent sign. CMD also has $MOB_HOST and $MOB_CLUSTER;
 its output is shown with the name of its host.

@@ -19,9 +19,11 @@ the nodes, and DEST belongs to the user. Use mob cast if the nodes are in severa
 
 DEST is a path on each node; with a slash at its end it is the directory for SRC.
 
-The flags are those of Slurm's sbcast, and --min, --deadline and --grace of mob cast.
+The flags are Slurm's, and --min, --deadline and --grace of mob cast.
 --compress, --fanout, --size and --timeout are accepted and do nothing: mob has no use
-for them. Modes and times are preserved in any case, as by "mob get", owners never, nor setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the nodes named.`
+for them. Modes and times are preserved in any case, as by "mob get", owners never, nor
+setuid and setgid of files. Exit status: 0 if every node has DEST, 1 if not, with the
+nodes named.`
 
 const sbcastExample = `  mob sbcast model.bin /tmp/model.bin
   mob sbcast --force data/ /scratch/

@@ -22,8 +22,8 @@ func checkExec(fl *pflag.FlagSet, line string) error {
 	return nil
 }
 
-// runCommand runs a command line on complete content, and does nothing for an empty line. An interrupt is sent to the command, and runCommand waits until it
-// has exited. Its error has the command's exit status, as a shell reports it.
+// runCommand runs a command line on complete content, and does nothing for an empty line. An interrupt is sent to the
+// command, and runCommand waits until it has exited. Its error has the command's exit status, as a shell reports it.
 func runCommand(ctx context.Context, a *command.App, line string, st peer.Status) error {
 	if line == "" {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// checkPath checks the path in a flag, if it is given. Some commands take others than paths.
+// checkPath checks the path in a flag, if it is given. Some commands accept other values too.
 func checkPath(set *pflag.FlagSet, flag string, others ...string) error {
 	f := set.Lookup(flag)
 	switch path := f.Value.String(); {

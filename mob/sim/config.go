@@ -21,7 +21,7 @@ type Config struct {
 	// Length and PieceLength are the content's, in bytes.
 	Length      int64
 	PieceLength int
-	// Together is that of [mob.Config].
+	// Together is the field of [mob.Config].
 	Together int
 	// Links are the rates of the WAN links between sites, for each direction. A link without
 	// one is infinitely fast.
