@@ -88,6 +88,9 @@ var table = map[string]rule{
 	"interop/bittorrent/bdecode":  {outside: []string{}, pure: true},
 	"interop/bittorrent/metainfo": {ours: []string{"interop/bittorrent/bdecode", "proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},
 
+	"group":      {ours: []string{"membership", "peer", "proto", "proto/reach"}, tests: []string{"membership", "peer/peertest", "tracker"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"collective": {ours: []string{"group", "membership", "peer", "proto"}, tests: []string{"peer/peertest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
+
 	"cast/hostset": {outside: []string{}, pure: true},
 	"cast":         {ours: []string{"cast/agent", "cast/hostset", "cast/launch", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},
 

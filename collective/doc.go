@@ -1,0 +1,15 @@
+// Package collective merges values of many nodes: reductions, all-reductions, shuffles, broadcasts and gathers.
+//
+// Every member joins under the same name, and then calls the same operations in the same order:
+//
+//	c, err := collective.Join(ctx, node, name, 16)
+//	sums, err := c.AllReduce(ctx, local, collective.SumFloat64)
+//
+// Values merge within a cluster before they leave it, so each merged byte leaves a cluster once. They merge in the order
+// of ranks, whatever arrives first: the result is the same on all members and in every run.
+//
+// When a member is lost, all operations fail with an [ErrMember], and the remaining members join again. Nothing is
+// retried inside an operation.
+//
+// A [Comm] has one operation at a time. Rank and Size may be called from any goroutine.
+package collective
