@@ -2,17 +2,26 @@ package group
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 // MaxMessage bounds a message, in bytes.
 const MaxMessage = 1 << 20
+
+// maxMembers bounds the members that a node remembers.
+const maxMembers = 1024
 
 // Config configures a [Group].
 type Config struct {
@@ -43,27 +52,167 @@ type Message struct {
 }
 
 // Group is the membership of a node in a group.
-type Group struct{}
+type Group struct {
+	cfg     Config
+	link    *peer.GroupLink
+	self    proto.PeerID
+	cluster string
+	node    *peer.Node
+	ctx     context.Context // ends with the membership
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
+	close   sync.Once
+	unbind  func() bool // from the end of the node
 
-// Join joins the group of the given key. Members are found by the node's trackers and by peers.
-// It does not wait for them. The membership lasts until Close.
-func Join(_ context.Context, _ *peer.Node, _ Config) (*Group, error) {
-	return nil, errors.ErrUnsupported
+	mu      sync.Mutex // guards what follows; nothing under it waits for the network or a channel
+	members map[proto.PeerID]*member
+	layout  map[string][]proto.PeerID // sorted members by cluster, with this node; nil after a change
+	inbox   inbox
+	arrived signal // a message is ready
+	changed signal // anything else that a caller waits for
+	closing bool
+
+	casts    map[uint64]*cast // that some member has not taken
+	castCost int
+	lastCast uint64
+	direct   uint64 // number of the last message to one member
 }
 
-// Members returns the other members that this node knows, in the order of clusters and peer ids.
-func (g *Group) Members() []Member { return nil }
+// signal wakes the goroutines that wait for a change.
+type signal struct{ c chan struct{} }
 
-// Cast sends a message to all members, into each cluster once. It blocks while members have not received 4 MiB of
-// earlier messages.
-func (g *Group) Cast(_ context.Context, _ []byte) error { return errors.ErrUnsupported }
+// wait returns a channel that is closed by the next fire. The caller holds the group's lock, as for fire.
+func (s *signal) wait() <-chan struct{} {
+	if s.c == nil {
+		s.c = make(chan struct{})
+	}
+	return s.c
+}
 
-// Send sends a message to one member. It blocks while the member has not received 4 MiB of earlier messages, and while
-// a session with it is opened.
-func (g *Group) Send(_ context.Context, _ libpeer.ID, _ []byte) error { return errors.ErrUnsupported }
+func (s *signal) fire() {
+	if s.c != nil {
+		close(s.c)
+		s.c = nil
+	}
+}
 
-// Receive returns the next message.
-func (g *Group) Receive(_ context.Context) (Message, error) { return Message{}, errors.ErrUnsupported }
+var errClosed = errors.New("the group is closed")
+
+// await waits for a signal. The caller holds the lock, which is released during that.
+func (g *Group) await(ctx context.Context, s *signal) error {
+	c := s.wait()
+	g.mu.Unlock()
+	defer g.mu.Lock()
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-g.ctx.Done():
+		return errClosed
+	}
+}
+
+// Join joins the group of the given key. Members are found by the node's trackers and by peers.
+// It does not wait for them. The membership lasts until Close. It fails if the node is in the group.
+func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
+	now := uint64(time.Now().UnixMicro())
+	g := &Group{
+		cfg: cfg, node: n, self: proto.PeerID(n.Host().ID()), cluster: n.Cluster(),
+		members: map[proto.PeerID]*member{}, casts: map[uint64]*cast{}, lastCast: now, direct: now | proto.ParcelDirect,
+	}
+	given, err := libpeer.AddrInfosFromP2pAddrs(cfg.Peers...)
+	if err != nil {
+		return nil, fmt.Errorf("peers of the group: %w", err)
+	}
+	if g.link, err = n.JoinGroup(keyID(cfg.Key), g.accept); err != nil {
+		return nil, err
+	}
+	g.ctx, g.cancel = context.WithCancel(g.link.Context())
+	g.mu.Lock()
+	for _, info := range given {
+		m := proto.Member{ID: proto.PeerID(info.ID)}
+		for _, a := range info.Addrs {
+			m.Addrs = append(m.Addrs, a.Bytes())
+		}
+		g.learn(&m)
+	}
+	g.mu.Unlock()
+	g.wg.Go(g.announce)
+	g.wg.Go(g.tick)
+	g.unbind = context.AfterFunc(g.link.Context(), g.Close)
+	return g, nil
+}
+
+// lingerTimeout bounds the time for waiting messages when a node leaves.
+const lingerTimeout = time.Second
 
 // Close leaves the group, after at most a second in which waiting messages are sent.
-func (g *Group) Close() {}
+func (g *Group) Close() {
+	g.close.Do(func() {
+		g.link.Leave()
+		g.unbind()
+		ctx, cancel := context.WithTimeout(g.link.Context(), lingerTimeout)
+		defer cancel()
+		g.mu.Lock()
+		g.closing = true
+		for g.unsent() && g.await(ctx, &g.changed) == nil {
+		}
+		for _, m := range g.members {
+			if m.stream != nil {
+				m.stream.end(proto.CodeLeaving, "the member leaves the group")
+			}
+		}
+		g.mu.Unlock()
+		g.cancel()
+		g.wg.Wait()
+		g.link.Close()
+	})
+}
+
+// unsent reports whether a member with a session has not taken a message. The caller holds the lock.
+func (g *Group) unsent() bool {
+	for _, m := range g.members {
+		if m.stream != nil && (len(m.sent) > 0 || len(m.stream.queue) > 0) {
+			return true
+		}
+	}
+	return len(g.casts) > 0
+}
+
+// Members returns the other members that this node knows, in the order of clusters and peer ids. It does not know the
+// clusters of members of Config.Peers until they have answered, and leaves these out.
+func (g *Group) Members() []Member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []Member
+	for _, m := range g.members {
+		if m.cluster != "" {
+			out = append(out, Member{libpeer.ID(m.id), m.cluster, m.rtt})
+		}
+	}
+	slices.SortFunc(out, func(a, b Member) int {
+		if c := strings.Compare(a.Cluster, b.Cluster); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.ID), string(b.ID))
+	})
+	return out
+}
+
+// Receive returns the next message.
+func (g *Group) Receive(ctx context.Context) (Message, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for {
+		if a, ok := g.inbox.receive(); ok {
+			g.changed.fire() // a reader may wait for room
+			return Message{libpeer.ID(a.from), a.bytes}, nil
+		}
+		if err := g.await(ctx, &g.arrived); err != nil {
+			return Message{}, err
+		}
+	}
+}
+
+func sum(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }

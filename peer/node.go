@@ -50,6 +50,7 @@ type Node struct {
 
 	transfers *registry
 	documents documents
+	groups    groups
 	keeper    keeper
 	number    atomic.Int64 // of the last completion
 
@@ -92,6 +93,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		fs:        osFileSystem(),
 		transfers: &registry{byID: map[cid.Cid]*Transfer{}},
 		sharing:   newSharing(),
+		groups:    groups{byKey: map[string]*GroupLink{}},
 	}
 	n.keeper.node = n
 	n.files.SetUmask(cfg.Umask)
@@ -131,6 +133,7 @@ func (n *Node) open() error {
 	acceptor{n.transfers}.serve(n.host, n.bulk)
 	n.documents = documents{n.transfers, n.host.ID()}
 	n.documents.serve(n.ctx, n.host)
+	n.host.SetStreamHandler(proto.GroupProtocol, n.groups.acceptStream)
 	n.preconnect(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
 		return err

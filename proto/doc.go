@@ -13,10 +13,10 @@
 // except in a [Block], [CodedBlock] or [GossipBlock], where it is a fixed header and the
 // payload.
 //
-// There are seven kinds of streams, each with a versioned libp2p protocol id: control and
+// There are eight kinds of streams, each with a versioned libp2p protocol id: control and
 // bulk streams between two members of a swarm; manifest, torrent, plan and tracker streams,
-// which carry one request and one reply; and membership streams, which precede all other
-// streams in a network.
+// which carry one request and one reply; membership streams, which precede all other
+// streams in a network; and streams between members of a group.
 package proto
 
 // The libp2p protocol ids. An incompatible change gets a new version.
@@ -28,4 +28,5 @@ const (
 	PlanProtocol     = "/mob/plan/1.0.0"
 	TrackerProtocol  = "/mob/tracker/1.0.0"
 	MemberProtocol   = "/mob/member/1.0.0"
+	GroupProtocol    = "/mob/group/1.0.0"
 )

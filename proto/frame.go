@@ -46,19 +46,24 @@ func ReadMessage(r io.Reader) (Message, error) { return readMessage(r, MaxFrame)
 func ReadOpening(r io.Reader) (Message, error) { return readMessage(r, MaxOpening) }
 
 func readMessage(r io.Reader, limit uint32) (Message, error) {
-	var head [frameHeader]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return nil, err
-	}
-	n := binary.BigEndian.Uint32(head[:4])
-	if n == 0 || n > limit {
-		return nil, fmt.Errorf("frame of %d bytes, want 1 to %d", n, limit)
-	}
-	body, err := readBody(r, int(n-1))
+	t, body, err := readFrame(r, limit)
 	if err != nil {
 		return nil, err
 	}
-	return Decode(Type(head[4]), body)
+	return Decode(t, body)
+}
+
+func readFrame(r io.Reader, limit uint32) (t Type, body []byte, _ error) {
+	var head [frameHeader]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(head[:4])
+	if n == 0 || n > limit {
+		return 0, nil, fmt.Errorf("frame of %d bytes, want 1 to %d", n, limit)
+	}
+	body, err := readBody(r, int(n-1))
+	return Type(head[4]), body, err
 }
 
 // readStep is the size of the first buffer for a body, in bytes. Most bodies are shorter.

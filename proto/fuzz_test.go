@@ -129,6 +129,32 @@ func FuzzGossipHeader(f *testing.F) {
 	})
 }
 
+// A frame of a group's stream that is read is written as it was.
+func FuzzReadGroup(f *testing.F) {
+	f.Add(blockFrames()[typeParcel])
+	f.Add(AppendParcel(nil, &Parcel{Sender: "a", Number: ParcelDirect, Parts: 1, Payload: make([]byte, MaxParcel)}))
+	f.Add(frameOf(f, &GroupHello{Key: []byte{1}, Cluster: "A"}))
+	f.Add(frameOf(f, &ParcelTaken{Sender: "a", Number: 1}))
+	f.Add([]byte{0, 0, 0, 8, 41, 255, 0, 0, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, frame []byte) {
+		r := bytes.NewReader(frame)
+		m, err := ReadGroup(r)
+		if err != nil {
+			return
+		}
+		frame = frame[:len(frame)-r.Len()]
+		var again []byte
+		if p, ok := m.(*Parcel); ok {
+			again = AppendParcel(nil, p)
+		} else if again, err = AppendFrame(nil, m); err != nil {
+			t.Fatalf("%+v was read but cannot be written: %v", m, err)
+		}
+		if !bytes.Equal(again, frame) {
+			t.Fatalf("%+v: read %x, wrote %x", m, frame, again)
+		}
+	})
+}
+
 // checkPaths is a slow oracle for the rules that keep a tree within its root.
 func checkPaths(t *testing.T, m *Manifest) {
 	seen := map[string]EntryKind{"": Dir}

@@ -13,8 +13,8 @@ type Member struct {
 }
 
 func (m *Member) check() error {
-	if m.ID == "" || len(m.ID) > MaxPeerID {
-		return fmt.Errorf("peer id of %d bytes, want 1 to %d", len(m.ID), MaxPeerID)
+	if err := checkPeerID(m.ID); err != nil {
+		return err
 	}
 	if err := CheckCluster(m.Cluster); err != nil {
 		return err

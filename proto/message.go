@@ -13,11 +13,13 @@ const (
 	typeBlock       Type = 15
 	typeCodedBlock  Type = 22
 	typeGossipBlock Type = 23
+	typeParcel      Type = 41
 )
 
 // messages contains the messages by their types. A control stream carries Hello to Goodbye, and Permutation and
 // later ones; a bulk stream carries BulkHello and then blocks; manifest, torrent and tracker streams
-// carry one request and one reply; a membership stream carries Credentials and lists of Revoked.
+// carry one request and one reply; a membership stream carries Credentials and lists of Revoked; the stream of a
+// group carries GroupHello, parcels and ParcelTaken, and Ping, Pong and Goodbye.
 //
 //nolint:gochecknoglobals // a table
 var messages = [...]Message{
@@ -57,6 +59,8 @@ var messages = [...]Message{
 	37: (*Measured)(nil),
 	38: (*TopologyRequest)(nil),
 	39: (*Topology)(nil),
+	40: (*GroupHello)(nil),
+	42: (*ParcelTaken)(nil),
 }
 
 // types is the inverse of messages.

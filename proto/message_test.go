@@ -56,6 +56,8 @@ func samples() []Message {
 			Hosts: []Host{{Name: "n1.a", ID: "\x12\xff", Cluster: "A", Addrs: [][]byte{}}},
 			Links: []TopologyLink{{From: "B", To: "A", Rate: 3_000_000, Full: true, RTT: 20_000, Sent: 700, Lost: 3}},
 		},
+		&GroupHello{Key: cid, Cluster: "B", Addrs: addr},
+		&ParcelTaken{Sender: "\x12\xff", Number: 7},
 	}
 }
 
@@ -69,6 +71,11 @@ func sampleOrigin() (o Origin) {
 	return o
 }
 
+// sampleParcel returns the first of two parts of a message.
+func sampleParcel() *Parcel {
+	return &Parcel{Sender: "\x12\xff", Number: 7, Part: 0, Parts: 2, Flags: ParcelRelay, Sum: sha256.Sum256([]byte("data")), Payload: []byte("da")}
+}
+
 // blockFrames returns a frame of each type without a CBOR body.
 func blockFrames() map[Type][]byte {
 	o := sampleOrigin()
@@ -76,6 +83,7 @@ func blockFrames() map[Type][]byte {
 		typeBlock:       append(AppendBlockHeader(nil, 1, 2, 4), "data"...),
 		typeCodedBlock:  append(AppendCodedHeader(nil, 5, &o, 4), "data"...),
 		typeGossipBlock: append(AppendGossipHeader(nil, 3, 40, 6), "\x01\x02data"...),
+		typeParcel:      AppendParcel(nil, sampleParcel()),
 	}
 }
 
@@ -95,7 +103,7 @@ func TestMessagesRoundTrip(t *testing.T) {
 // The numbers of types must not change.
 func TestTypesAreNumberedInOrder(t *testing.T) {
 	// 28 is reserved, and blocks have no CBOR body.
-	without := []Type{0, typeBlock, typeCodedBlock, typeGossipBlock, 28}
+	without := []Type{0, typeBlock, typeCodedBlock, typeGossipBlock, 28, typeParcel}
 	all := samples()
 	for i := range 256 {
 		_, err := Decode(Type(i), []byte{0xa0})
@@ -116,7 +124,7 @@ func TestNilListsAreEmpty(t *testing.T) {
 	for _, m := range []Message{
 		&Have{}, &Want{}, &Give{}, &Members{}, &AnnounceReply{}, &Scrape{}, &Hello{Swarm: []byte{1}, Cluster: "A"},
 		&Measured{Links: []MeasuredLink{{Cluster: "A"}}}, &Topology{},
-		&Hosts{}, &HostsRequest{Swarm: []byte{1}, Name: "n"},
+		&Hosts{}, &HostsRequest{Swarm: []byte{1}, Name: "n"}, &GroupHello{Key: []byte{1}, Cluster: "A"},
 	} {
 		frame := frameOf(t, m)
 		if bytes.IndexByte(frame[frameHeader:], 0xf6) >= 0 {

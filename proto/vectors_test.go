@@ -41,6 +41,7 @@ func wireVectors(t *testing.T) []vector {
 	}
 	out = slices.Insert(out, 14, vector{"block", blockFrames()[typeBlock], nil})
 	out = slices.Insert(out, 21, vector{"codedblock", blockFrames()[typeCodedBlock], nil}, vector{"gossipblock", blockFrames()[typeGossipBlock], nil})
+	out = slices.Insert(out, len(out)-1, vector{"parcel", blockFrames()[typeParcel], sampleParcel()})
 	hash := sha256.Sum256([]byte("hello, world\n"))
 	hello := &Manifest{
 		Name: "hello.txt", PieceLength: pieceLength, Hashes: hash[:],
@@ -145,6 +146,8 @@ func decodeVector(like any, b []byte) (any, error) {
 		return DecodePlan(PlanCID(b), b)
 	case *Link:
 		return ParseLink(string(b))
+	case *Parcel:
+		return ReadGroup(bytes.NewReader(b))
 	default:
 		return ReadMessage(bytes.NewReader(b))
 	}

@@ -1,0 +1,193 @@
+package group
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// member is another member of the group.
+type member struct {
+	id      proto.PeerID
+	cluster string // empty until it is known
+	addrs   [][]byte
+	stream  *stream // nil without a session
+	rtt     time.Duration
+
+	dialing  bool
+	attempts int       // failed dials since the last session
+	retry    time.Time // of the next dial
+
+	backlog []queued // parts to forward to it once there is a session
+
+	sent     []*message // to it alone, that it has not taken, in order
+	sentCost int
+}
+
+const (
+	announceRetry = 2 * time.Second
+	leaveTimeout  = time.Second
+	// retryPause is the time between dials of a member. It doubles with each up to maxRetryPause.
+	retryPause    = 500 * time.Millisecond
+	maxRetryPause = 30 * time.Second
+	// maxAttempts is the number of failed dials after which a member is forgotten, until a tracker names it again.
+	maxAttempts = 8
+)
+
+// announce announces the node to trackers until the group ends, and learns the members in their replies.
+func (g *Group) announce() {
+	for {
+		members, pause, err := g.link.Announce(g.ctx, false)
+		if err != nil {
+			pause = announceRetry
+		}
+		g.mu.Lock()
+		for i := range members {
+			g.learn(&members[i])
+		}
+		g.mu.Unlock()
+		g.dialWanted()
+		select {
+		case <-time.After(max(pause, time.Second)):
+		case <-g.ctx.Done():
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), leaveTimeout)
+			defer cancel()
+			_, _, _ = g.link.Announce(ctx, true)
+			return
+		}
+	}
+}
+
+// learn notes a member. Of a member with a session it knows more. The caller holds the lock.
+func (g *Group) learn(m *proto.Member) *member {
+	known := g.members[m.ID]
+	if m.ID == g.self || known != nil && known.stream != nil {
+		return known
+	}
+	if known == nil {
+		if len(g.members) >= maxMembers {
+			return nil
+		}
+		known = &member{id: m.ID}
+		g.members[m.ID] = known
+	}
+	known.addrs = m.Addrs
+	if m.Cluster != "" {
+		known.cluster = m.Cluster
+	}
+	g.regroup()
+	return known
+}
+
+// drop drops the backlog.
+func (m *member) drop() {
+	for i := range m.backlog {
+		m.backlog[i].release()
+	}
+	m.backlog = nil
+}
+
+// regroup notes that the members have changed. The caller holds the lock.
+func (g *Group) regroup() {
+	g.layout = nil
+	g.changed.fire()
+}
+
+// clusters returns the sorted members of each cluster, with this node. The caller holds the lock.
+func (g *Group) clusters() map[string][]proto.PeerID {
+	if g.layout != nil {
+		return g.layout
+	}
+	g.layout = map[string][]proto.PeerID{g.cluster: {g.self}}
+	for id, m := range g.members {
+		g.layout[m.cluster] = append(g.layout[m.cluster], id)
+	}
+	for _, ids := range g.layout {
+		slices.Sort(ids)
+	}
+	return g.layout
+}
+
+// dialWanted dials the wanted members without a session in the background.
+func (g *Group) dialWanted() {
+	now := time.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing {
+		return
+	}
+	for _, id := range wanted(g.clusters(), g.cluster, g.self) {
+		if m := g.members[id]; m.stream == nil && !now.Before(m.retry) {
+			g.dial(m)
+		}
+	}
+}
+
+// dial dials a member in the background, unless that is in progress. The caller holds the lock.
+func (g *Group) dial(m *member) {
+	if m.dialing || g.closing {
+		return
+	}
+	m.dialing = true
+	addrs := m.addrs
+	g.wg.Go(func() {
+		err := g.connect(m.id, addrs)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		m.dialing = false
+		if err != nil && m.stream == nil {
+			m.retry = time.Now().Add(min(retryPause<<min(m.attempts, maxAttempts), maxRetryPause))
+			if m.attempts++; m.attempts >= maxAttempts && g.members[m.id] == m {
+				delete(g.members, m.id)
+				m.drop()
+				g.regroup()
+			}
+		}
+		g.changed.fire()
+	})
+}
+
+const (
+	// tickEvery is the time between checks for members to dial, and for silent ones.
+	tickEvery = 500 * time.Millisecond
+	heartbeat = 15 * time.Second
+	// silence is the time after which a session ends on which nothing arrives: three heartbeats.
+	silence = 3 * heartbeat
+)
+
+// tick dials, sends heartbeats and repairs until the group ends.
+func (g *Group) tick() {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+		case <-g.ctx.Done():
+			return
+		}
+		g.dialWanted()
+		now := time.Now()
+		g.mu.Lock()
+		g.inbox.expire(now)
+		if len(g.inbox.ready) > 0 {
+			g.arrived.fire()
+		}
+		for _, m := range g.members {
+			s := m.stream
+			if s == nil {
+				continue
+			}
+			if now.Sub(s.lastPing) >= heartbeat {
+				s.lastPing = now
+				s.control(&proto.Ping{Nonce: uint64(now.UnixMicro())})
+			}
+			if !s.blocked && now.Sub(s.lastRead) >= silence {
+				s.reset()
+			}
+		}
+		g.repair(now)
+		g.mu.Unlock()
+	}
+}

@@ -1,0 +1,421 @@
+package group
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/proto/reach"
+)
+
+const (
+	dialTimeout = 10 * time.Second
+	// maxBatch is about the number of bytes in one write.
+	maxBatch = 128 << 10
+	// maxUrgent bounds the acknowledgments and heartbeats that a peer does not read.
+	maxUrgent = 4096
+)
+
+// stream is the stream of a session. The group's lock guards its fields.
+type stream struct {
+	network.Stream
+	id     proto.PeerID
+	opener proto.PeerID
+	wake   chan struct{} // holds a token if there is something to write
+
+	urgent   []proto.Message // written before queue
+	queue    []queued
+	again    bool // it replaced another one: its first parcel has nothing new
+	greeted  bool // the first parcel has arrived
+	blocked  bool // the reader waits for room
+	ended    bool
+	lastRead time.Time
+	lastPing time.Time
+}
+
+func (g *Group) newStream(s network.Stream, opener proto.PeerID) *stream {
+	return &stream{Stream: s, id: proto.PeerID(s.Conn().RemotePeer()), opener: opener, wake: make(chan struct{}, 1), lastRead: time.Now()}
+}
+
+// queued is a parcel in a queue. relay is nil for a message of this node.
+type queued struct {
+	*proto.Parcel
+	relay *relay
+}
+
+// relay is a part that is queued for other members, which is charged to its sender.
+type relay struct {
+	source *source
+	queues int
+	cost   int
+}
+
+// release frees the charge when the part is in no queue any more.
+func (q *queued) release() {
+	if q.relay == nil {
+		return
+	}
+	if q.relay.queues--; q.relay.queues == 0 {
+		q.relay.source.relayed -= q.relay.cost
+	}
+}
+
+func (s *stream) notify() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *stream) control(m proto.Message) {
+	s.urgent = append(s.urgent, m)
+	s.notify()
+	if len(s.urgent) > maxUrgent {
+		s.reset()
+	}
+}
+
+func (s *stream) send(p *proto.Parcel) { s.enqueue(queued{Parcel: p}) }
+
+func (s *stream) enqueue(q queued) {
+	s.queue = append(s.queue, q)
+	s.notify()
+}
+
+// drop drops the queue.
+func (s *stream) drop() {
+	for i := range s.queue {
+		s.queue[i].release()
+	}
+	s.queue = nil
+}
+
+// end sends a Goodbye, after which the peer ends the stream.
+func (s *stream) end(code proto.Code, text string) {
+	s.drop()
+	s.control(&proto.Goodbye{Code: code, Text: text})
+}
+
+func (s *stream) reset() { _ = s.Reset() }
+
+// admitted returns the reason why a node with this GroupHello is rejected.
+func admitted(s network.Stream, hello *proto.GroupHello) error {
+	if cert := membership.Of(s); cert != nil && hello.Cluster != cert.Cluster {
+		return fmt.Errorf("the node claims the cluster %s, and its certificate is for %s", hello.Cluster, cert.Cluster)
+	}
+	return nil
+}
+
+var errDuplicate = errors.New("another stream is kept")
+
+// connect opens a session with a member.
+func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
+	ctx, cancel := context.WithTimeout(g.ctx, dialTimeout)
+	defer cancel()
+	s, err := g.link.Open(ctx, libpeer.ID(id), addrs)
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
+	var m proto.Message
+	err = proto.WriteMessage(s, g.link.Hello())
+	if err == nil {
+		m, err = proto.ReadOpening(s)
+	}
+	hello, ok := m.(*proto.GroupHello)
+	if err == nil && !ok {
+		err = errors.New("the peer rejects the stream")
+	}
+	if err == nil {
+		err = admitted(s, hello)
+	}
+	if err == nil {
+		err = g.attach(g.newStream(s, g.self), hello)
+	}
+	if err != nil {
+		_ = s.Reset()
+	}
+	return err
+}
+
+// accept answers a GroupHello.
+func (g *Group) accept(s network.Stream, hello *proto.GroupHello) {
+	reject := func(code proto.Code, err error) {
+		_ = proto.WriteMessage(s, &proto.Goodbye{Code: code, Text: err.Error()})
+		_ = s.Close()
+	}
+	if err := admitted(s, hello); err != nil {
+		reject(proto.CodeExcluded, err)
+		return
+	}
+	st := g.newStream(s, proto.PeerID(s.Conn().RemotePeer()))
+	if err := g.room(st); err != nil {
+		reject(proto.CodeBusy, err)
+		return
+	}
+	g.mu.Lock()
+	m := g.members[st.id]
+	kept := m != nil && m.stream != nil && !replaces(st, m.stream)
+	g.mu.Unlock()
+	if kept {
+		reject(proto.CodeDuplicate, errDuplicate)
+		return
+	}
+	err := proto.WriteMessage(s, g.link.Hello())
+	if err == nil {
+		err = g.attach(st, hello)
+	}
+	if err != nil {
+		reject(proto.CodeDuplicate, err)
+	}
+}
+
+// room returns an error if there is no room for another session.
+func (g *Group) room(s *stream) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	m := g.members[s.id]
+	switch {
+	case m == nil && len(g.members) >= maxMembers:
+		return fmt.Errorf("the member knows %d members", maxMembers)
+	case (m == nil || m.stream == nil) && g.sessions() >= maxSessions:
+		return fmt.Errorf("the member has %d sessions", maxSessions)
+	}
+	return nil
+}
+
+// sessions returns the number of sessions. The caller holds the lock.
+func (g *Group) sessions() (n int) {
+	for _, m := range g.members {
+		if m.stream != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// replaces reports whether a new stream is kept instead of another one with the same peer.
+func replaces(s, old *stream) bool { return s.opener <= old.opener }
+
+// attach starts to use a stream, or fails if another one is kept.
+func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
+	var newest []byte
+	if g.cfg.Newest != nil {
+		newest = g.cfg.Newest()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing || g.ctx.Err() != nil {
+		return errClosed
+	}
+	m := g.members[s.id]
+	if m == nil {
+		if m = g.learn(&proto.Member{ID: s.id}); m == nil {
+			return errors.New("the group is full")
+		}
+	}
+	old := m.stream
+	if old != nil && !replaces(s, old) {
+		return errDuplicate
+	}
+	_ = s.SetDeadline(time.Time{})
+	g.node.Host().ConnManager().Protect(libpeer.ID(s.id), g.tag())
+	m.stream, m.cluster, m.attempts, m.retry = s, hello.Cluster, 0, time.Time{}
+	if addrs := reach.FromPeer(hello.Addrs, reach.IP(s.Conn().RemoteMultiaddr())); len(addrs) > 0 {
+		m.addrs = addrs
+	}
+	// Its number is right only if this is the first parcel of a session that the next message is sent to.
+	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(newest), Payload: newest})
+	if old != nil {
+		s.again, old.ended = true, true
+		old.drop()
+		old.reset()
+		g.sendAgain(m)
+	}
+	for _, q := range m.backlog {
+		s.enqueue(q)
+	}
+	m.backlog = nil
+	s.lastPing = time.Now()
+	s.control(&proto.Ping{Nonce: uint64(s.lastPing.UnixMicro())})
+	g.regroup()
+	g.wg.Go(func() { g.read(s) })
+	g.wg.Go(func() { g.write(s) })
+	return nil
+}
+
+func (g *Group) tag() string { return "group " + string(g.cfg.Key[:8]) }
+
+// detach ends the session of a stream, unless another stream has replaced it.
+func (g *Group) detach(s *stream) {
+	s.reset()
+	g.mu.Lock()
+	s.ended = true
+	s.drop()
+	m := g.members[s.id]
+	lost := m != nil && m.stream == s
+	if lost {
+		m.stream, m.sent, m.sentCost, m.rtt = nil, nil, 0, 0
+		m.retry = time.Now().Add(retryPause)
+		g.node.Host().ConnManager().Unprotect(libpeer.ID(s.id), g.tag())
+		g.reassign(m)
+		g.regroup()
+	}
+	g.mu.Unlock()
+	if lost && g.cfg.Left != nil && g.ctx.Err() == nil {
+		g.cfg.Left(libpeer.ID(s.id))
+	}
+}
+
+// read handles what arrives on a stream until it ends.
+func (g *Group) read(s *stream) {
+	defer g.detach(s)
+	defer context.AfterFunc(g.ctx, func() { time.AfterFunc(lingerTimeout, s.reset) })()
+	r := bufio.NewReaderSize(s, 64<<10)
+	for {
+		m, err := proto.ReadGroup(r)
+		if err != nil || !g.handle(s, m) {
+			return
+		}
+	}
+}
+
+// handle handles a message, and reports whether the stream goes on.
+func (g *Group) handle(s *stream, m proto.Message) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s.lastRead = time.Now()
+	if s.ended {
+		return false
+	}
+	from := g.members[s.id]
+	switch m := m.(type) {
+	case *proto.Parcel:
+		return g.handleParcel(s, m)
+	case *proto.ParcelTaken:
+		if m.Sender == g.self {
+			g.taken(from, m.Number)
+		}
+	case *proto.Ping:
+		s.control(&proto.Pong{Nonce: m.Nonce})
+	case *proto.Pong:
+		from.rtt = max(time.Duration(uint64(s.lastRead.UnixMicro())-m.Nonce)*time.Microsecond, 1)
+	default:
+		return false
+	}
+	return true
+}
+
+// handleParcel handles a parcel. The caller holds the lock, which is released while it waits for room.
+func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
+	if !s.greeted {
+		s.greeted = true
+		if p.Sender != s.id || p.Parts != 1 || kindOf(p.Number) == 1 || sum(p.Payload) != p.Sum {
+			return false
+		}
+		if !s.again {
+			g.inbox.begin(p)
+			g.arrived.fire()
+		}
+		return true
+	}
+	if p.Sender == g.self {
+		return true
+	}
+	if kindOf(p.Number) == 1 && p.Sender != s.id {
+		return false
+	}
+	for g.inbox.full(p) && !s.ended {
+		s.blocked = true
+		err := g.await(g.ctx, &g.changed)
+		s.blocked, s.lastRead = false, time.Now()
+		if err != nil {
+			return false
+		}
+	}
+	if kindOf(p.Number) == 0 {
+		g.forward(p)
+	}
+	switch g.inbox.add(p, s.lastRead) {
+	case corrupt:
+		return false
+	case completed:
+		g.arrived.fire()
+	case kept:
+		return true
+	}
+	// Of a duplicate the first acknowledgment may have been lost.
+	if m := g.members[p.Sender]; m != nil && m.stream != nil && g.inbox.has(p) {
+		m.stream.control(&proto.ParcelTaken{Sender: p.Sender, Number: p.Number})
+	}
+	return true
+}
+
+// write writes what is queued on a stream until it ends.
+func (g *Group) write(s *stream) {
+	var buf []byte
+	for {
+		select {
+		case <-s.wake:
+		case <-g.ctx.Done():
+			g.mu.Lock()
+			left := len(s.urgent) > 0 && !s.ended
+			g.mu.Unlock()
+			if !left {
+				s.reset()
+				return
+			}
+		}
+		for more := true; more; {
+			var bye bool
+			if buf, more, bye = g.batch(s, buf[:0]); len(buf) == 0 {
+				break
+			}
+			_ = s.SetWriteDeadline(time.Now().Add(silence))
+			if _, err := s.Write(buf); err != nil {
+				s.reset()
+				return
+			}
+			if bye {
+				_ = s.CloseWrite()
+				return
+			}
+		}
+	}
+}
+
+// batch takes queued frames off a stream, and reports whether there are more and whether the last one ends the stream.
+func (g *Group) batch(s *stream, buf []byte) (_ []byte, more, bye bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s.ended {
+		return buf, false, false
+	}
+	for _, m := range s.urgent {
+		buf, _ = proto.AppendFrame(buf, m) // its fields are within the limits
+		if _, bye = m.(*proto.Goodbye); bye {
+			return buf, false, true
+		}
+	}
+	s.urgent = s.urgent[:0]
+	n := 0
+	for n < len(s.queue) && len(buf) < maxBatch {
+		buf = proto.AppendParcel(buf, s.queue[n].Parcel)
+		s.queue[n].release()
+		s.queue[n] = queued{}
+		n++
+	}
+	s.queue = s.queue[n:]
+	if len(s.queue) == 0 {
+		s.queue = nil
+	}
+	g.changed.fire()
+	return buf, len(s.queue) > 0, false
+}

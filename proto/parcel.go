@@ -1,0 +1,132 @@
+package proto
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// GroupHello opens the stream between two members of a group. Both sides send one.
+type GroupHello struct {
+	_ struct{} `cbor:",toarray"`
+	// Key is the key of the group, with the form of a content id.
+	Key []byte
+	// Cluster is the name of the sender's cluster.
+	Cluster string
+	// Addrs are the binary multiaddrs at which the sender accepts connections.
+	Addrs [][]byte
+}
+
+func (m *GroupHello) check() error {
+	if err := checkKey(m.Key); err != nil {
+		return err
+	}
+	if err := CheckCluster(m.Cluster); err != nil {
+		return err
+	}
+	return checkAddrs(m.Addrs)
+}
+
+// ParcelTaken acknowledges a message of a group: its receiver has all parts.
+type ParcelTaken struct {
+	_      struct{} `cbor:",toarray"`
+	Sender PeerID
+	Number uint64
+}
+
+func (m *ParcelTaken) check() error { return checkPeerID(m.Sender) }
+
+func checkPeerID(id PeerID) error {
+	if id == "" || len(id) > MaxPeerID {
+		return fmt.Errorf("peer id of %d bytes, want 1 to %d", len(id), MaxPeerID)
+	}
+	return nil
+}
+
+// MaxParcel bounds the payload of a [Parcel], in bytes.
+const MaxParcel = 64 << 10
+
+// MaxParcels bounds the parts of a message in a group.
+const MaxParcels = 64
+
+// ParcelRelay is the flag that asks the receiver to forward a [Parcel] to the other members of its cluster.
+const ParcelRelay = 1 << 0
+
+// ParcelDirect is set in the numbers of messages to one member. Messages to all members are counted separately.
+const ParcelDirect = 1 << 63
+
+// Parcel is a part of a message in a group. The body of its frame is not CBOR.
+type Parcel struct {
+	// Sender is the origin of the message, and Number counts its messages.
+	Sender PeerID
+	Number uint64
+	// Part is the number of the part, below Parts.
+	Part, Parts uint16
+	Flags       uint8
+	// Sum is the SHA-256 of the message.
+	Sum     [sha256.Size]byte
+	Payload []byte
+}
+
+// parcelFixed is the size in bytes of the fields of a parcel, without the peer id's bytes and the payload.
+const parcelFixed = 1 + 8 + 2 + 2 + 1 + sha256.Size
+
+func (m *Parcel) check() error {
+	if err := checkPeerID(m.Sender); err != nil {
+		return err
+	}
+	if m.Parts == 0 || m.Parts > MaxParcels || m.Part >= m.Parts {
+		return fmt.Errorf("part %d of %d, at most %d", m.Part, m.Parts, MaxParcels)
+	}
+	if m.Flags&^ParcelRelay != 0 || m.Flags != 0 && m.Number&ParcelDirect != 0 {
+		return fmt.Errorf("flags %#x of a parcel", m.Flags)
+	}
+	if len(m.Payload) > MaxParcel {
+		return fmt.Errorf("parcel of %d bytes, at most %d", len(m.Payload), MaxParcel)
+	}
+	return nil
+}
+
+// AppendParcel appends the frame of a parcel, which is not checked.
+func AppendParcel(dst []byte, m *Parcel) []byte {
+	dst = appendFrameHeader(dst, typeParcel, parcelFixed+len(m.Sender)+len(m.Payload))
+	dst = append(dst, byte(len(m.Sender)))
+	dst = append(dst, m.Sender...)
+	dst = binary.BigEndian.AppendUint64(dst, m.Number)
+	dst = binary.BigEndian.AppendUint16(dst, m.Part)
+	dst = binary.BigEndian.AppendUint16(dst, m.Parts)
+	dst = append(dst, m.Flags)
+	dst = append(dst, m.Sum[:]...)
+	return append(dst, m.Payload...)
+}
+
+// decodeParcel decodes the body of a parcel's frame, and keeps it.
+func decodeParcel(b []byte) (*Parcel, error) {
+	if len(b) < parcelFixed || len(b) < parcelFixed+int(b[0]) {
+		return nil, fmt.Errorf("parcel of %d bytes", len(b))
+	}
+	id, rest := b[1:1+b[0]], b[1+b[0]:]
+	m := &Parcel{
+		Sender:  PeerID(id),
+		Number:  binary.BigEndian.Uint64(rest),
+		Part:    binary.BigEndian.Uint16(rest[8:]),
+		Parts:   binary.BigEndian.Uint16(rest[10:]),
+		Flags:   rest[12],
+		Sum:     [sha256.Size]byte(rest[13:]),
+		Payload: rest[13+sha256.Size:],
+	}
+	return m, m.check()
+}
+
+// ReadGroup is [ReadMessage] for the stream between members of a group, which carries parcels too.
+func ReadGroup(r io.Reader) (Message, error) {
+	t, body, err := readFrame(r, parcelFixed+MaxPeerID+MaxParcel+1)
+	if err != nil {
+		return nil, err
+	}
+	if t == typeParcel {
+		return decodeParcel(body)
+	}
+	return Decode(t, body)
+}
