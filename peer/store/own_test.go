@@ -112,6 +112,24 @@ func TestRemoveTouched(t *testing.T) {
 	p.remove("b: changed since it was fetched")
 }
 
+// TestRemoveGrown appends to files, has their pieces hashed again, which are right, and removes the content. The files stay.
+func TestRemoveGrown(t *testing.T) {
+	p := removable(t)
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	grow := func(path string, is fs.FileInfo) error { return os.Truncate(path, is.Size()+9) }
+	p.change("b", grow)
+	changed := d.Changed()
+	p.recheckAll(d, p.has(d))
+	p.ok(errors.Join(d.Accept(changed), d.Close()))
+	p.change("a/y", grow)
+	d = p.open()
+	p.recheck(d)
+	p.ok(d.Close())
+	p.remove("b: changed since it was fetched", "a/y: changed since it was fetched", "a: not empty")
+}
+
 // TestRemoveEmptyTouched sets the mode of an empty file again between Publish and Finish, and removes the content. The file stays.
 func TestRemoveEmptyTouched(t *testing.T) {
 	p := removable(t)

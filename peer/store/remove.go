@@ -207,7 +207,7 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 		return leftReplaced, nil
 	case e.Kind == proto.Dir:
 		return "", nil
-	case number >= 0:
+	case number >= 0 && what != Grown: // the store writes no byte after the end
 		return r.fileReason(number, info), nil
 	case what != "":
 		return leftChanged, nil
