@@ -4,7 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -21,45 +26,347 @@ type ErrMember struct{ Rank int } //nolint:errname // the name says what was los
 // Error implements error.
 func (e ErrMember) Error() string { return fmt.Sprintf("member of rank %d was lost", e.Rank) }
 
-// Comm is a member of a group that calls operations together.
-type Comm struct{}
+var errClosed = errors.New("this member has left the group")
 
-// Join waits until size members have joined and returns when all of them have the same roster. Whoever
-// knows name can join: outside a network, make it as hard to guess as a password.
-func Join(_ context.Context, _ *peer.Node, _ string, _ int) (*Comm, error) {
-	return nil, errors.ErrUnsupported
+// Comm is a member of a group that calls operations together.
+type Comm struct {
+	g      *group.Group
+	node   *peer.Node
+	roster *roster
+	run    uint64
+	rank   int
+	groups [][]int // ranks by cluster
+	own    int     // cluster of this member
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	once   sync.Once
+	closed chan struct{} // the group is left
+
+	mu      sync.Mutex
+	op      uint32             // number of the last operation
+	calls   map[uint32]call    // that this member has called
+	early   map[uint32][]frame // for operations, in the order of arrival
+	partial map[partialKey]*frame
+	arrived chan struct{}  // holds a token if there is a frame for an operation
+	gone    map[int]uint32 // ranks that have left, and their last operation
+	outbox  []*outbox      // by rank
+	idle    *sync.Cond     // an outbox is empty
+}
+
+// partialKey names a value of which some data has arrived.
+type partialKey struct {
+	from  int
+	op    uint32
+	kind  kind
+	index uint32
+}
+
+// historySize bounds the calls that are compared with those of other members.
+const historySize = 256
+
+func newComm(g *group.Group, r *roster, run uint64, rank int) *Comm {
+	c := &Comm{
+		g: g, roster: r, run: run, rank: rank, groups: r.clusters(), closed: make(chan struct{}),
+		calls: map[uint32]call{}, early: map[uint32][]frame{}, partial: map[partialKey]*frame{},
+		arrived: make(chan struct{}, 1), gone: map[int]uint32{}, outbox: make([]*outbox, len(r.Members)),
+	}
+	c.idle = sync.NewCond(&c.mu)
+	c.own = clusterOf(c.groups, rank)
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c
+}
+
+func clusterOf(groups [][]int, rank int) int {
+	for i, ranks := range groups {
+		if rank <= ranks[len(ranks)-1] {
+			return i
+		}
+	}
+	return -1
 }
 
 // Rank returns the number of this member, from 0. Ranks are by cluster, then by peer id.
-func (c *Comm) Rank() int { return 0 }
+func (c *Comm) Rank() int { return c.rank }
 
 // Size returns the number of members.
-func (c *Comm) Size() int { return 0 }
+func (c *Comm) Size() int { return len(c.roster.Members) }
 
-// Close leaves the group. The operations of the remaining members fail.
-func (c *Comm) Close() {}
+const (
+	// abortTimeout bounds the messages that the run has ended.
+	abortTimeout = time.Second
+	// leaveTimeout bounds the time in which members take what this one has sent.
+	leaveTimeout = 30 * time.Second
+)
 
-// Broadcast returns the bytes of the root at every member.
-func (c *Comm) Broadcast(_ context.Context, _ int, _ []byte) ([]byte, error) {
-	return nil, errors.ErrUnsupported
+// Close leaves the group. Operations that the remaining members have not called with this one fail.
+func (c *Comm) Close() {
+	c.mu.Lock()
+	op := c.op
+	c.mu.Unlock()
+	c.leave(errClosed, header{Kind: kindLeave, Op: op}, "", leaveTimeout)
 }
 
-// Gather returns the bytes of all members at the root, by rank, and nil at the remaining members.
-func (c *Comm) Gather(_ context.Context, _ int, _ []byte) ([][]byte, error) {
-	return nil, errors.ErrUnsupported
+// fail ends the run with an error at all members.
+func (c *Comm) fail(err error) {
+	h := header{Kind: kindAbort, Index: noRank}
+	text := err.Error()
+	var lost ErrMember
+	if errors.As(err, &lost) {
+		h.Index = uint32(lost.Rank)
+	}
+	c.leave(err, h, text[:min(len(text), 1000)], abortTimeout)
 }
 
-// Reduce returns the merged values of all members at the root, and nil at the remaining members.
-func (c *Comm) Reduce(_ context.Context, _ int, _ []byte, _ Op) ([]byte, error) {
-	return nil, errors.ErrUnsupported
+// noRank is the index of an abort for another reason than a lost member.
+const noRank = 1<<32 - 1
+
+// leave sends a last message to all members and leaves the group.
+func (c *Comm) leave(why error, last header, text string, timeout time.Duration) {
+	c.once.Do(func() {
+		if last.Kind == kindAbort {
+			c.cancel(why)
+		}
+		last.Run, last.Total = c.run, uint32(len(text))
+		b := last.append([]byte(text))
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		var wg sync.WaitGroup
+		connected := map[libpeer.ID]bool{}
+		for _, m := range c.g.Members() {
+			connected[m.ID] = m.RTT > 0
+		}
+		for _, e := range c.roster.Members {
+			if id := libpeer.ID(e.ID); connected[id] {
+				wg.Go(func() { _ = c.g.Send(ctx, id, b) })
+			}
+		}
+		wg.Wait()
+		if last.Kind == kindLeave {
+			c.g.Flush(ctx)
+		}
+		c.cancel(why)
+		c.mu.Lock()
+		c.idle.Broadcast()
+		c.mu.Unlock()
+		c.g.Close()
+		close(c.closed)
+	})
+	<-c.closed
 }
 
-// AllReduce returns the merged values of all members at every member.
-func (c *Comm) AllReduce(_ context.Context, _ []byte, _ Op) ([]byte, error) {
-	return nil, errors.ErrUnsupported
+// err returns the error of operations, once the run has ended.
+func (c *Comm) err() error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	<-c.closed
+	return context.Cause(c.ctx)
 }
 
-// Shuffle sends to[i] to the member of rank i, and returns the merged values that all members sent to this one.
-func (c *Comm) Shuffle(_ context.Context, _ [][]byte, _ Op) ([]byte, error) {
-	return nil, errors.ErrUnsupported
+// receive handles what arrives until the member leaves.
+func (c *Comm) receive() {
+	for {
+		m, err := c.g.Receive(c.ctx)
+		if err != nil {
+			if c.ctx.Err() == nil {
+				c.fail(err) // the node closes
+			}
+			return
+		}
+		c.handle(m)
+	}
+}
+
+// lose handles the end of the session with a member.
+func (c *Comm) lose(rank int) {
+	if rank < 0 {
+		return
+	}
+	c.mu.Lock()
+	_, before := c.gone[rank]
+	c.mu.Unlock()
+	if !before {
+		go c.fail(ErrMember{rank})
+	}
+}
+
+// handle handles a message.
+func (c *Comm) handle(m group.Message) {
+	if m.Left {
+		c.lose(c.roster.rank(m.From))
+		return
+	}
+	f, err := parse(m.Bytes)
+	if f.from = c.roster.rank(m.From); err != nil {
+		if f.from >= 0 {
+			go c.fail(fmt.Errorf("rank %d: %w", f.from, err))
+		}
+		return
+	}
+	if f.Kind == kindJoin {
+		switch {
+		case f.from < 0:
+			reject(c.ctx, c.g, m.From, f.Run, errFull.Error())
+		case f.Run != c.roster.Members[f.from].Call:
+			go c.fail(ErrMember{f.from}) // it has failed, and joins again
+		}
+		return
+	}
+	if f.from < 0 || f.Run != c.run {
+		return
+	}
+	switch f.Kind {
+	case kindAbort:
+		if f.Index < uint32(c.Size()) {
+			err = ErrMember{int(f.Index)}
+		} else {
+			err = fmt.Errorf("rank %d: %s", f.from, f.data)
+		}
+		go c.fail(err)
+	case kindLeave:
+		c.mu.Lock()
+		c.gone[f.from] = f.Op
+		late := c.op > f.Op
+		c.mu.Unlock()
+		if late {
+			go c.fail(ErrMember{f.from})
+		}
+	case kindProbe, kindPart, kindCluster, kindFinal, kindValue, kindLink, kindFetched:
+		c.put(f)
+	}
+}
+
+// put adds a frame to its operation, if all of its value has arrived.
+func (c *Comm) put(f frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if mine, ok := c.calls[f.Op]; ok && mine != f.Call {
+		go c.fail(mismatch(f.Op, c.rank, mine, f.from, f.Call))
+		return
+	}
+	if f.Kind == kindProbe && f.Op <= c.op {
+		return
+	}
+	if len(f.data) < int(f.Total) {
+		key := partialKey{f.from, f.Op, f.Kind, f.Index}
+		p := c.partial[key]
+		if p == nil {
+			p = &frame{header: f.header, from: f.from, data: make([]byte, 0, f.Total)}
+			c.partial[key] = p
+		}
+		if int(f.Offset) != len(p.data) || f.Total != p.Total {
+			go c.fail(fmt.Errorf("rank %d: %w", f.from, errFrame))
+			return
+		}
+		if p.data = append(p.data, f.data...); len(p.data) < int(p.Total) {
+			return
+		}
+		delete(c.partial, key)
+		f = *p
+	}
+	c.early[f.Op] = append(c.early[f.Op], f)
+	if f.Op == c.op {
+		c.notify()
+	}
+}
+
+func (c *Comm) notify() {
+	select {
+	case c.arrived <- struct{}{}:
+	default:
+	}
+}
+
+func mismatch(op uint32, rank int, mine call, from int, other call) error {
+	return fmt.Errorf("operation %d: rank %d calls %s, and rank %d calls %s", op, rank, mine, from, other)
+}
+
+// begin starts an operation.
+func (c *Comm) begin(me call) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		c.mu.Unlock()
+		defer c.mu.Lock()
+		return c.err()
+	}
+	c.op++
+	c.calls[c.op] = me
+	delete(c.calls, c.op-historySize)
+	for rank, last := range c.gone {
+		if last < c.op {
+			go c.fail(ErrMember{rank})
+		}
+	}
+	for _, f := range c.early[c.op] {
+		if f.Call != me {
+			go c.fail(mismatch(c.op, c.rank, me, f.from, f.Call))
+		}
+	}
+	c.notify()
+	return nil
+}
+
+// next returns the next frame of the operation.
+func (c *Comm) next(ctx context.Context) (frame, error) {
+	for {
+		c.mu.Lock()
+		if queue := c.early[c.op]; len(queue) > 0 {
+			f := queue[0]
+			queue[0] = frame{}
+			c.early[c.op] = queue[1:]
+			c.mu.Unlock()
+			if f.Kind == kindProbe {
+				continue
+			}
+			return f, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-c.arrived:
+		case <-c.ctx.Done():
+			return frame{}, c.err()
+		case <-ctx.Done():
+			return frame{}, context.Cause(ctx)
+		}
+	}
+}
+
+// end ends an operation, which has failed at this member if err is not nil.
+func (c *Comm) end(ctx context.Context, err error) error {
+	if err == nil {
+		err = c.drain(ctx)
+	}
+	if err != nil {
+		c.fail(err)
+		return c.err()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.early, c.op)
+	return nil
+}
+
+// probeEvery is the time after which a member reports the operation that it is in to the next one. Two members that wait for each
+// other in different operations then fail.
+const probeEvery = time.Second
+
+func (c *Comm) probe() {
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	for last := uint32(0); ; {
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
+		}
+		c.mu.Lock()
+		op, me := c.op, c.calls[c.op]
+		c.mu.Unlock()
+		if op == 0 || op == last || c.Size() == 1 {
+			continue
+		}
+		last = op
+		c.send((c.rank+1)%c.Size(), frame{header: header{Kind: kindProbe, Op: op, Call: me}})
+	}
 }

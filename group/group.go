@@ -33,8 +33,6 @@ type Config struct {
 	// Newest returns a message of at most 32 KiB that every member receives when its session with this node starts. Nil
 	// means none. It must not block.
 	Newest func() []byte
-	// Left is called when the session with a member has ended. Nil means that no function is called. It must not block.
-	Left func(libpeer.ID)
 }
 
 // Member is a member of a group.
@@ -49,6 +47,8 @@ type Member struct {
 type Message struct {
 	From  libpeer.ID
 	Bytes []byte
+	// Left reports that the session with the member has ended, after which it may miss messages. There are no Bytes then.
+	Left bool
 }
 
 // Group is the membership of a node in a group.
@@ -144,6 +144,14 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 	return g, nil
 }
 
+// Flush waits until all members with a session have taken all messages, or ctx ends.
+func (g *Group) Flush(ctx context.Context) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.unsent() && g.await(ctx, &g.changed) == nil {
+	}
+}
+
 // lingerTimeout bounds the time for waiting messages when a node leaves.
 const lingerTimeout = time.Second
 
@@ -154,10 +162,9 @@ func (g *Group) Close() {
 		g.unbind()
 		ctx, cancel := context.WithTimeout(g.link.Context(), lingerTimeout)
 		defer cancel()
+		g.Flush(ctx)
 		g.mu.Lock()
 		g.closing = true
-		for g.unsent() && g.await(ctx, &g.changed) == nil {
-		}
 		for _, m := range g.members {
 			if m.stream != nil {
 				m.stream.end(proto.CodeLeaving, "the member leaves the group")
@@ -165,8 +172,10 @@ func (g *Group) Close() {
 		}
 		g.mu.Unlock()
 		g.cancel()
-		g.wg.Wait()
-		g.link.Close()
+		go func() {
+			g.wg.Wait()
+			g.link.Close()
+		}()
 	})
 }
 
@@ -207,7 +216,7 @@ func (g *Group) Receive(ctx context.Context) (Message, error) {
 	for {
 		if a, ok := g.inbox.receive(); ok {
 			g.changed.fire() // a reader may wait for room
-			return Message{libpeer.ID(a.from), a.bytes}, nil
+			return Message{libpeer.ID(a.from), a.bytes, a.left}, nil
 		}
 		if err := g.await(ctx, &g.arrived); err != nil {
 			return Message{}, err

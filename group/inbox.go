@@ -50,6 +50,7 @@ type arrival struct {
 	bytes []byte
 	kind  int // index in source.bytes
 	cost  int
+	left  bool
 }
 
 // verdict is what becomes of a parcel.
@@ -160,7 +161,7 @@ func (in *inbox) deliver(id proto.PeerID, s *source) {
 func (in *inbox) deliverOne(id proto.PeerID, s *source, number uint64) {
 	a := s.messages[number]
 	delete(s.messages, number)
-	in.ready = append(in.ready, arrival{id, a.bytes, kindOf(number), a.cost})
+	in.ready = append(in.ready, arrival{from: id, bytes: a.bytes, kind: kindOf(number), cost: a.cost})
 }
 
 func (in *inbox) drop(s *source, number uint64) {
@@ -176,7 +177,7 @@ func (in *inbox) begin(p *proto.Parcel) {
 	s.started = true
 	in.skip(id, s, max(s.next, number+1))
 	if len(p.Payload) > 0 {
-		in.ready = append(in.ready, arrival{id, p.Payload, 0, 0})
+		in.ready = append(in.ready, arrival{from: id, bytes: p.Payload})
 	}
 }
 

@@ -257,20 +257,18 @@ func (g *Group) tag() string { return "group " + string(g.cfg.Key[:8]) }
 func (g *Group) detach(s *stream) {
 	s.reset()
 	g.mu.Lock()
+	defer g.mu.Unlock()
 	s.ended = true
 	s.drop()
 	m := g.members[s.id]
-	lost := m != nil && m.stream == s
-	if lost {
+	if m != nil && m.stream == s {
 		m.stream, m.sent, m.sentCost, m.rtt = nil, nil, 0, 0
 		m.retry = time.Now().Add(retryPause)
 		g.node.Host().ConnManager().Unprotect(libpeer.ID(s.id), g.tag())
 		g.reassign(m)
 		g.regroup()
-	}
-	g.mu.Unlock()
-	if lost && g.cfg.Left != nil && g.ctx.Err() == nil {
-		g.cfg.Left(libpeer.ID(s.id))
+		g.inbox.ready = append(g.inbox.ready, arrival{from: s.id, left: true})
+		g.arrived.fire()
 	}
 }
 

@@ -1,0 +1,137 @@
+package collective
+
+import "slices"
+
+// plan is how the values of an operation merge. The values consist of units. Each unit merges in each cluster at one member, the
+// owner; then the clusters' values merge at its homes.
+type plan struct {
+	groups [][]int // ranks by cluster
+	name   opName
+	root   int
+	units  int
+	unit   int // size in bytes, 0 if units are entire values
+	rows   int // of units that have the same home in an AllReduce
+	small  bool
+}
+
+const (
+	// maxSmall is the longest vector that merges entire, in bytes.
+	maxSmall = 32 << 10
+)
+
+// newPlan returns the plan of an operation on vectors of a size. Elem is 0 if values merge entire.
+func newPlan(name opName, root, size, elem int, groups [][]int) *plan {
+	p := &plan{groups: groups, name: name, root: root, units: 1}
+	most, members := 0, 0
+	for _, ranks := range groups {
+		most = max(most, len(ranks))
+		members += len(ranks)
+	}
+	p.rows = most
+	switch {
+	case name == opShuffle:
+		p.units = members
+	case elem == 0 || size <= maxSmall:
+		p.small = true
+	default:
+		cells := most * len(groups)
+		p.unit = min((size+cells-1)/cells, maxData)
+		p.unit = min((p.unit+elem-1)/elem*elem, maxData/elem*elem)
+		p.units = (size + p.unit - 1) / p.unit
+	}
+	return p
+}
+
+// owner returns the member of a cluster that merges a unit there.
+func (p *plan) owner(cluster, u int) int {
+	ranks := p.groups[cluster]
+	if p.name == opShuffle && clusterOf(p.groups, u) == cluster {
+		return u
+	}
+	return ranks[u%len(ranks)]
+}
+
+// homes returns the members that merge the clusters' values of a unit.
+func (p *plan) homes(u int) []int {
+	switch {
+	case p.name == opShuffle:
+		return []int{u}
+	case p.name == opReduce:
+		return []int{p.owner(clusterOf(p.groups, p.root), u)}
+	case p.small:
+		return p.owners(u)
+	}
+	return []int{p.owner(p.homeCluster(u), u)}
+}
+
+func (p *plan) homeCluster(u int) int { return u / p.rows % len(p.groups) }
+
+// owners returns the owner of a unit in each cluster.
+func (p *plan) owners(u int) []int {
+	all := make([]int, len(p.groups))
+	for cluster := range all {
+		all[cluster] = p.owner(cluster, u)
+	}
+	return all
+}
+
+// targets returns the members to which a member sends the final value of a unit.
+func (p *plan) targets(u, rank int) (to []int) {
+	switch p.name {
+	case opReduce:
+		if rank != p.root {
+			to = []int{p.root}
+		}
+	case opAllReduce:
+		cluster := clusterOf(p.groups, rank)
+		if rank != p.owner(cluster, u) {
+			return nil
+		}
+		if !p.small && slices.Contains(p.homes(u), rank) {
+			to = append(to, p.owners(u)...) // first, since they are far
+		}
+		to = append(to, p.groups[cluster]...)
+		to = slices.DeleteFunc(to, func(r int) bool { return r == rank })
+	}
+	return to
+}
+
+// reads reports whether a member needs the final value of a unit.
+func (p *plan) reads(u, rank int) bool {
+	switch p.name {
+	case opReduce:
+		return rank == p.root
+	case opShuffle:
+		return rank == u
+	default:
+		return true
+	}
+}
+
+// order returns the units in the order in which the members of a cluster send them: each cluster starts with another home, so
+// that all links between clusters are in use.
+func (p *plan) order(cluster int) []int {
+	units := make([]int, p.units)
+	for u := range units {
+		units[u] = u
+	}
+	if p.small || p.name == opReduce {
+		return units
+	}
+	distance := func(u int) int {
+		home := clusterOf(p.groups, u)
+		if p.name == opAllReduce {
+			home = p.homeCluster(u)
+		}
+		return (home - cluster - 1 + len(p.groups)) % len(p.groups)
+	}
+	slices.SortStableFunc(units, func(a, b int) int {
+		if p.name == opAllReduce {
+			if c := a/p.rows/len(p.groups) - b/p.rows/len(p.groups); c != 0 {
+				return c // the pipeline advances on all links
+			}
+		}
+		return distance(a) - distance(b)
+	})
+	return units
+}

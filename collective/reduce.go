@@ -1,0 +1,240 @@
+package collective
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Reduce returns the merged values of all members at the root, and nil at the remaining members.
+func (c *Comm) Reduce(ctx context.Context, root int, b []byte, op Op) ([]byte, error) {
+	return c.reduce(ctx, opReduce, root, [][]byte{b}, op)
+}
+
+// AllReduce returns the merged values of all members at every member.
+func (c *Comm) AllReduce(ctx context.Context, b []byte, op Op) ([]byte, error) {
+	return c.reduce(ctx, opAllReduce, 0, [][]byte{b}, op)
+}
+
+// Shuffle sends to[i] to the member of rank i, and returns the merged values that all members sent to this one. Empty values
+// are not merged.
+func (c *Comm) Shuffle(ctx context.Context, to [][]byte, op Op) ([]byte, error) {
+	return c.reduce(ctx, opShuffle, 0, to, op)
+}
+
+func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byte, op Op) ([]byte, error) {
+	me := call{Name: name, Root: uint16(root), Elem: uint32(op.Elem)}
+	size := 0
+	if name != opShuffle && op.Elem > 0 {
+		size = len(values[0])
+		me.Size = uint32(size)
+	}
+	if err := c.begin(me); err != nil {
+		return nil, err
+	}
+	r := &reduction{c: c, op: op, values: values, header: header{Op: c.op, Call: me}}
+	err := c.check(root, values...)
+	switch {
+	case err != nil:
+	case name == opShuffle && len(values) != c.Size():
+		err = fmt.Errorf("shuffle of %d values, want one for each of %d members", len(values), c.Size())
+	case op.Elem < 0 || op.Elem > maxData:
+		err = fmt.Errorf("elements of %d bytes, at most %d", op.Elem, maxData)
+	case op.Elem > 0 && size%op.Elem != 0:
+		err = fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
+	default:
+		r.plan = newPlan(name, root, size, op.Elem, c.groups)
+		err = r.run(ctx)
+	}
+	if err = c.end(ctx, err); err != nil {
+		return nil, err
+	}
+	return r.out, nil
+}
+
+// check checks the arguments that all operations have.
+func (c *Comm) check(root int, values ...[]byte) error {
+	if root < 0 || root >= c.Size() {
+		return fmt.Errorf("root %d of %d members", root, c.Size())
+	}
+	for _, b := range values {
+		if len(b) > MaxValue {
+			return fmt.Errorf("value of %d bytes, at most %d", len(b), MaxValue)
+		}
+	}
+	return nil
+}
+
+// reduction is an operation that merges values, at one member.
+type reduction struct {
+	c      *Comm
+	op     Op
+	plan   *plan
+	header header
+	values [][]byte
+	out    []byte
+
+	parts    map[int]*merger // by unit: of the members of the cluster, at its owner
+	clusters map[int]*merger // by unit: of the clusters, at a home
+	missing  int             // final values
+}
+
+// run merges until this member has its result, and nothing is left to merge for other members.
+func (r *reduction) run(ctx context.Context) error {
+	p, c := r.plan, r.c
+	r.parts, r.clusters = map[int]*merger{}, map[int]*merger{}
+	for u := range p.units {
+		if p.owner(c.own, u) == c.rank {
+			r.parts[u] = &merger{values: make([][]byte, len(c.groups[c.own]))}
+		}
+		if slices.Contains(p.homes(u), c.rank) {
+			r.clusters[u] = &merger{values: make([][]byte, len(c.groups))}
+		}
+		if p.reads(u, c.rank) {
+			r.missing++
+		}
+	}
+	if p.unit > 0 && r.missing > 0 {
+		r.out = make([]byte, len(r.values[0]))
+	}
+	for _, u := range p.order(c.own) {
+		if owner := p.owner(c.own, u); owner != c.rank {
+			r.send(owner, kindPart, u, r.value(u))
+		} else if err := r.handle(frame{header: header{Kind: kindPart, Index: uint32(u)}, from: c.rank, data: bytes.Clone(r.value(u))}); err != nil {
+			return err
+		}
+	}
+	for r.missing > 0 || len(r.parts) > 0 || len(r.clusters) > 0 {
+		f, err := c.next(ctx)
+		if err == nil {
+			err = r.handle(f)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// value returns this member's value of a unit.
+func (r *reduction) value(u int) []byte {
+	switch p := r.plan; {
+	case p.name == opShuffle:
+		return r.values[u]
+	case p.unit == 0:
+		return r.values[0]
+	default:
+		return r.values[0][u*p.unit : min((u+1)*p.unit, len(r.values[0]))]
+	}
+}
+
+func (r *reduction) send(rank int, k kind, u int, b []byte) {
+	h := r.header
+	h.Kind, h.Index = k, uint32(u)
+	r.c.send(rank, frame{header: h, data: b})
+}
+
+var errUnit = errors.New("value of a unit that is not expected")
+
+// handle handles a value of a unit.
+func (r *reduction) handle(f frame) error {
+	c, u := r.c, int(f.Index)
+	cluster := clusterOf(c.groups, f.from)
+	if u >= r.plan.units || r.op.Elem > 0 && r.plan.name != opShuffle && len(f.data) != len(r.value(u)) {
+		return fmt.Errorf("rank %d: %w", f.from, errUnit)
+	}
+	switch f.Kind {
+	case kindPart:
+		m := r.parts[u]
+		if m == nil || cluster != c.own {
+			return fmt.Errorf("rank %d: %w", f.from, errUnit)
+		}
+		done, err := m.add(slices.Index(c.groups[cluster], f.from), f.data, r.op)
+		if err != nil || !done {
+			return err
+		}
+		delete(r.parts, u)
+		for _, home := range r.plan.homes(u) {
+			if home != c.rank {
+				r.send(home, kindCluster, u, m.merged)
+			}
+		}
+		if r.clusters[u] == nil {
+			return nil
+		}
+		own := m.merged
+		if len(r.plan.homes(u)) > 1 {
+			own = bytes.Clone(own) // it is being sent
+		}
+		return r.handle(frame{header: header{Kind: kindCluster, Index: f.Index}, from: c.rank, data: own})
+	case kindCluster:
+		m := r.clusters[u]
+		if m == nil {
+			return fmt.Errorf("rank %d: %w", f.from, errUnit)
+		}
+		done, err := m.add(cluster, f.data, r.op)
+		if err != nil || !done {
+			return err
+		}
+		delete(r.clusters, u)
+		return r.final(u, m.merged)
+	case kindFinal:
+		return r.final(u, f.data)
+	}
+	return fmt.Errorf("rank %d: %w", f.from, errUnit)
+}
+
+// final keeps and forwards a merged value.
+func (r *reduction) final(u int, b []byte) error {
+	for _, rank := range r.plan.targets(u, r.c.rank) {
+		r.send(rank, kindFinal, u, b)
+	}
+	if !r.plan.reads(u, r.c.rank) {
+		return nil
+	}
+	r.missing--
+	if r.plan.unit > 0 {
+		copy(r.out[u*r.plan.unit:], b)
+	} else {
+		r.out = b
+	}
+	return nil
+}
+
+// merger merges values in their order, whatever arrives first.
+type merger struct {
+	values [][]byte // that have arrived and are not merged
+	next   int
+	merged []byte
+	ahead  map[int]bool
+}
+
+// add adds value i. It reports whether all are merged.
+func (m *merger) add(i int, b []byte, op Op) (done bool, err error) {
+	if i < m.next || m.values[i] != nil {
+		return false, errUnit
+	}
+	if b == nil {
+		b = []byte{}
+	}
+	for m.values[i] = b; m.next < len(m.values) && m.values[m.next] != nil; m.next++ {
+		v := m.values[m.next]
+		m.values[m.next] = nil
+		switch {
+		case len(v) == 0:
+		case len(m.merged) == 0:
+			m.merged = v
+		default:
+			size := len(m.merged)
+			if m.merged, err = op.Merge(m.merged, v); err != nil {
+				return false, fmt.Errorf("merge: %w", err)
+			}
+			if op.Elem > 0 && len(m.merged) != size {
+				return false, fmt.Errorf("merge of vectors of %d bytes returned %d bytes", size, len(m.merged))
+			}
+		}
+	}
+	return m.next == len(m.values), nil
+}
