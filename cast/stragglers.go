@@ -86,16 +86,8 @@ func (s *stragglers) next(now time.Time) time.Duration {
 // note updates the state of DropSlow. Without the source held, the source or its uplink limits the rates of hosts. While it
 // is held all hosts have the rate of the slowest, so that one is compared with the median before.
 func (s *stragglers) note(now time.Time, hosts []HostResult, left []int, held bool) {
-	passed := min(now.Sub(s.looked), maxLook)
-	free := now.Sub(s.heldAt) >= max(s.cfg.DropSlow/slowPart, maxLook)
-	s.looked = now
-	if s.bytes == nil || free && (held || now.Sub(s.since) >= s.cfg.DropSlow) {
+	if s.bytes == nil {
 		s.start(now, hosts)
-	} else if held {
-		s.held += passed
-	}
-	if held {
-		s.heldAt = now
 	}
 	var got []int64
 	for _, i := range left {
@@ -104,6 +96,17 @@ func (s *stragglers) note(now time.Time, hosts []HostResult, left []int, held bo
 	slices.Sort(got)
 	if now.Sub(s.since) <= s.cfg.DropSlow {
 		s.best = max(s.best, got[len(got)/2])
+	}
+	passed := min(now.Sub(s.looked), maxLook)
+	free := now.Sub(s.heldAt) >= max(s.cfg.DropSlow/slowPart, maxLook)
+	s.looked = now
+	if free && (held || now.Sub(s.since) >= s.cfg.DropSlow) {
+		s.start(now, hosts)
+	} else if held {
+		s.held += passed
+	}
+	if held {
+		s.heldAt = now
 	}
 }
 

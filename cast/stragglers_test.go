@@ -14,6 +14,7 @@ import (
 type streamModel struct {
 	source, lag int
 	rates       []func(second float64) float64
+	from        float64 // second in which the source starts
 }
 
 const always = 1000 // seconds
@@ -39,8 +40,12 @@ func (m streamModel) run(cfg Config, seconds float64) (dropped []string) {
 				limit = min(limit, got[i]+float64(m.lag))
 			}
 		}
-		held := read+float64(m.source)*step > limit
-		read = max(read, min(read+float64(m.source)*step, limit))
+		more := float64(m.source) * step
+		if now < m.from {
+			more = 0
+		}
+		held := read+more > limit
+		read = max(read, min(read+more, limit))
 		for i, rate := range m.rates {
 			got[i] = min(read, got[i]+rate(now)*step)
 			hosts[i].Held, hosts[i].Bytes = uint64(got[i]), int64(got[i]*1e6)
@@ -87,13 +92,17 @@ func TestDropSlow(t *testing.T) {
 		"at Min":                  {20, []func(float64) float64{fast, at(1), fast}, 3, nil},
 		"above Min":               {20, []func(float64) float64{fast, at(1), at(1.5), fast, fast}, 4, []string{"22 s: n2"}},
 	} {
-		got := streamModel{c.source, 320, c.rates}.run(Config{DropSlow: 5 * time.Second, Min: c.min, Grace: -1}, 100)
+		got := streamModel{source: c.source, lag: 320, rates: c.rates}.run(Config{DropSlow: 5 * time.Second, Min: c.min, Grace: -1}, 100)
 		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	burst := streamModel{source: 10_000, lag: 320, from: 7, rates: []func(float64) float64{at(10_000), at(0), at(10_000)}}
+	if got := burst.run(Config{DropSlow: 5 * time.Second}, 100); len(got) != 1 || !strings.HasPrefix(got[0], "12 s: n2 ") {
+		t.Errorf("a spool that fills up between two looks: %q", got)
+	}
 	for drop, want := range map[time.Duration]string{time.Second: "18 s: n2 ", time.Minute: "77 s: n2 "} {
-		m := streamModel{20, 320, []func(float64) float64{fast, at(1), fast}}
+		m := streamModel{source: 20, lag: 320, rates: []func(float64) float64{fast, at(1), fast}}
 		if got := m.run(Config{DropSlow: drop}, 100); len(got) != 1 || !strings.HasPrefix(got[0], want) {
 			t.Errorf("DropSlow %v: %q, want %q", drop, got, want)
 		}
