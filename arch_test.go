@@ -115,7 +115,7 @@ var table = map[string]rule{
 	"cli/term":      {outside: []string{"github.com/dustin/go-humanize", "github.com/mattn/go-runewidth", "github.com/vbauerster/mpb/v8"}},
 	"cli/clitest":   {ours: []string{"cli/web"}},
 	"cli/daemon":    {ours: []string{"cast/launch", "cli/command", "cli/control", "cli/metrics", "cli/term", "cli/web", "interop/bittorrent", "interop/bittorrent/metainfo", "membership", "peer", "peer/datadir", "peer/limit", "proto", "tracker"}, tests: []string{"cli/clitest", "peer/peertest", "peer/store", "peer/transport"}},
-	"cli/transfer":  {ours: []string{"cli/command", "cli/control", "cli/daemon", "cli/term", "cli/topology", "interop/bittorrent/metainfo", "mob/plan", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto"}},
+	"cli/transfer":  {ours: []string{"cast/launch", "cli/command", "cli/control", "cli/daemon", "cli/term", "cli/topology", "interop/bittorrent/metainfo", "mob/plan", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto"}},
 	"cli/status":    {ours: []string{"cli/command", "cli/control", "cli/daemon", "cli/term", "interop/bittorrent/metainfo", "peer", "peer/limit", "proto"}, tests: []string{"cli/topology", "mob/plan"}},
 	"cli/network":   {ours: []string{"cli/command", "cli/daemon", "cli/metrics", "cli/term", "cli/web", "deploy", "membership", "peer", "peer/datadir", "peer/shortname", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"cli/clitest", "peer/peertest"}},
 	"cli/casting":   {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/command", "cli/term", "proto"}},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mobgrid/mob/cast/launch"
 )
 
 const (
@@ -23,16 +25,16 @@ const (
 
 // exitError is the failure of a command.
 type exitError struct {
-	status int // 128 plus the number of a signal
-	signal string
-	last   string // line of its standard error
+	status int            // see [launch.ExitStatus]
+	signal syscall.Signal // or 0
+	last   string         // line of its standard error
 }
 
 // Error implements error.
 func (e *exitError) Error() string {
 	text := fmt.Sprintf("the command ended with status %d", e.status)
-	if e.signal != "" {
-		text = "the command was killed: " + e.signal
+	if e.signal != 0 {
+		text = "the command was killed: " + e.signal.String()
 	}
 	if e.last != "" {
 		text += ": " + e.last
@@ -91,11 +93,8 @@ func (c *command) status(err error) error {
 	if state.Success() {
 		return nil // even if another process keeps its output open
 	}
-	e := &exitError{status: state.ExitCode(), last: c.last}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		e.status, e.signal = 128+int(ws.Signal()), ws.Signal().String()
-	}
-	return e
+	status, signal := launch.ExitStatus(state)
+	return &exitError{status, signal, c.last}
 }
 
 // Write implements [consumer].

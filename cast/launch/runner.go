@@ -3,6 +3,7 @@ package launch
 import (
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -75,10 +76,17 @@ type local struct {
 // Wait implements [Command].
 func (l *local) Wait() int {
 	_ = l.cmd.Wait() // the status is read below
-	if ws, ok := l.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return 128 + int(ws.Signal())
+	status, _ := ExitStatus(l.cmd.ProcessState)
+	return status
+}
+
+// ExitStatus returns the exit status of a command as a shell reports it, and the signal that killed it, or 0: then the status is
+// 128 plus its number.
+func ExitStatus(state *os.ProcessState) (int, syscall.Signal) {
+	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal()), ws.Signal()
 	}
-	return l.cmd.ProcessState.ExitCode()
+	return state.ExitCode(), 0
 }
 
 // Signal implements [Command]. It includes the local child processes of the shell.

@@ -6,10 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer"
 )
@@ -36,9 +36,6 @@ func runCommand(ctx context.Context, a *command.App, line string, st peer.Status
 	if err := cmd.Run(); !errors.As(err, &failed) {
 		return err
 	}
-	status := failed.ExitCode()
-	if ws := failed.Sys().(syscall.WaitStatus); ws.Signaled() {
-		status = 128 + int(ws.Signal())
-	}
+	status, _ := launch.ExitStatus(failed.ProcessState)
 	return command.Exitf(status, "the command of --exec failed: %v", failed)
 }
