@@ -93,6 +93,13 @@ func (p *phases) event(e Event) {
 	}
 }
 
+// is reports whether a host is in a phase.
+func (p *phases) is(phase Phase, host int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.are[host] == phase
+}
+
 // await waits until these hosts are in a phase.
 func (p *phases) await(want Phase, hosts ...int) {
 	p.mu.Lock()

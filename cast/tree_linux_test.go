@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -82,6 +84,41 @@ func TestTreeRelayKilled(t *testing.T) {
 			}
 			g.awaitClean()
 		})
+	}
+}
+
+// TestTreeLoginLost kills ssh between a relay and a host behind it. The caster logs in to the host again, and it gets the content.
+func TestTreeLoginLost(t *testing.T) {
+	t.Parallel()
+	hosts := hostNames(3)
+	g := newGrid(t, hosts...)
+	for _, h := range hosts {
+		g.onLogin(h, `{ setsid -f -w sh -c "$2" <&3 & } 3<&0; echo $! >>../logins; wait $!; exit 255`)
+	}
+	content := randomBytes(1 << 20)
+	r, w := io.Pipe()
+	cfg := g.config("-", hosts...)
+	cfg.Tree, cfg.Stdin, cfg.Dest = 1, r, "dst"
+	p := newPhases()
+	cfg.Event = p.event
+	go func() {
+		p.await(Fetching, 0, 1, 2)
+		host := g.relay(false, hosts)
+		logins := func() []string {
+			b, err := os.ReadFile(filepath.Join(g.root, host, "logins"))
+			must(t, err)
+			return strings.Fields(string(b))
+		}
+		pid, err := strconv.Atoi(logins()[0])
+		must(t, err)
+		must(t, syscall.Kill(pid, syscall.SIGKILL))
+		await(t, "another login", func() bool { return len(logins()) == 2 || p.is(Failed, slices.Index(hosts, host)) })
+		_, _ = w.Write(content)
+		_ = w.Close()
+	}()
+	g.mustCast(cfg)
+	for _, h := range hosts {
+		g.checkFile(content, g.home(h, "dst"))
 	}
 }
 

@@ -18,12 +18,12 @@ const attachLine = `exec sh -c 'read -r d; p="$d/$$";` +
 	` mkfifo "$p.in" "$p.out" 2>/dev/null || { echo "mob: the agent has exited" >&2; exit 1; };` +
 	` { cat <&3 >"$p.in" 2>/dev/null & } 3<&0; exec cat "$p.out"'`
 
-// attachTimeout bounds the time until the caster has reached an agent after the loss of its relay.
+// attachTimeout bounds the time until the caster has reached an agent again.
 const attachTimeout = 30 * time.Second
 
-// Attach logs in to a host whose relay was lost, and connects to its agent. p is its process until then.
+// Attach logs in to a host that was [Process.Lost], and connects to its agent. p is its process until then.
 func (c *Launcher) Attach(ctx context.Context, p *Process, cluster string) (*Process, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, attachTimeout, errors.New("lost the relay, and the host is not reached"))
+	ctx, cancel := context.WithTimeoutCause(ctx, attachTimeout, errors.New("lost the connection, and the host is not reached"))
 	defer cancel()
 	l := &login{Launcher: c, host: p.host, cluster: cluster, note: func(string) {}, line: attachLine, word: p.dir}
 	return l.run(ctx)

@@ -14,6 +14,8 @@ import (
 const (
 	// killDelay is the time between SIGTERM and SIGKILL of a remote shell.
 	killDelay = 3 * time.Second
+	// connectionLost is the exit status of ssh for its own errors.
+	connectionLost = 255
 	// maxUnsent bounds the queue of messages to a host, in bytes.
 	maxUnsent = 16 << 20
 )
@@ -31,8 +33,9 @@ type Process struct {
 	records     *recordReader
 	stderr      tail
 	wake        chan struct{}   // has a token when the writer has work
-	alive       context.Context // done when the shell has exited, and status and stderr are final
+	alive       context.Context // done when the shell has exited, and status, cut and stderr are final
 	status      int
+	cut         bool // it has ended with connectionLost, before Kill
 
 	mu     sync.Mutex
 	killed bool
@@ -57,6 +60,9 @@ func start(shell Runner, host, line string) (*Process, error) {
 	p.alive = alive
 	go func() {
 		p.status = p.command.Wait()
+		p.mu.Lock()
+		p.cut = p.status == connectionLost && !p.killed
+		p.mu.Unlock()
 		p.stderr.endLine()
 		_ = stdout.Close()
 		exited()
@@ -177,10 +183,11 @@ func (p *Process) signal(s syscall.Signal) {
 	}
 }
 
-// Lost reports whether the relay of the host was lost. Then the program may still run. It is called after Wait.
+// Lost reports whether the relay of the host or the connection of the remote shell was lost. Then the program may still run. It is
+// called after Wait.
 func (p *Process) Lost() bool {
 	c, ok := p.command.(*remoteCommand)
-	return ok && c.lost
+	return ok && c.lost || p.cut && p.dir != ""
 }
 
 // Relays returns the number of hosts that relay the messages of the host.

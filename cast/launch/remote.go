@@ -100,7 +100,7 @@ func (r *remote) lose() {
 	}
 	r.mu.Unlock()
 	for _, c := range all {
-		c.exit(&Exited{Status: 255}, true)
+		c.exit(&Exited{Status: connectionLost}, true)
 	}
 }
 

@@ -17,10 +17,11 @@ type forest struct {
 	scripted
 	mu     sync.Mutex
 	inputs map[string]*io.PipeReader
+	status map[string]int // of killed logins
 }
 
 func newForest() *forest {
-	f := &forest{inputs: map[string]*io.PipeReader{}}
+	f := &forest{inputs: map[string]*io.PipeReader{}, status: map[string]int{}}
 	f.scripted = f.agent
 	return f
 }
@@ -59,13 +60,16 @@ func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
 	ended = true
 	mu.Unlock()
 	relay.Close()
-	return 0
-}
-
-// kill ends the agent of a host.
-func (f *forest) kill(host string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.status[host]
+}
+
+// kill ends the login to a host with a status.
+func (f *forest) kill(host string, status int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.status[host] = status
 	_ = f.inputs[host].Close()
 }
 
@@ -142,7 +146,7 @@ func (g *grown) end() {
 	g.all.Wait()
 }
 
-// TestTree starts 100 hosts with logins of a second: flat, by a tree, and by a tree that loses a relay at some time.
+// TestTree starts 100 hosts with logins of a second: flat, by a tree, and by a tree that loses a relay or a login at some time.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -150,13 +154,16 @@ func TestTree(t *testing.T) {
 		tree  int
 		kill  time.Duration // the time at which a relay is killed; 0 for never
 		first bool
+		exit  int // status of the killed login
 		most  time.Duration
 	}{
-		{"flat", 0, 0, false, 14 * time.Second},
-		{"tree", 8, 0, false, 3 * time.Second},
-		{"relay killed during the start", 8, 2500 * time.Millisecond, false, 7 * time.Second},
-		{"relay killed after the start", 8, 10 * time.Second, false, 15 * time.Second},
-		{"relay of the caster killed", 8, 10 * time.Second, true, 15 * time.Second},
+		{"flat", 0, 0, false, 0, 14 * time.Second},
+		{"tree", 8, 0, false, 0, 3 * time.Second},
+		{"relay killed during the start", 8, 2500 * time.Millisecond, false, 0, 7 * time.Second},
+		{"relay killed after the start", 8, 10 * time.Second, false, 0, 15 * time.Second},
+		{"relay of the caster killed", 8, 10 * time.Second, true, 0, 15 * time.Second},
+		{"login of a relay lost", 8, 10 * time.Second, false, 255, 15 * time.Second},
+		{"login of the caster lost", 8, 10 * time.Second, true, 255, 15 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -165,8 +172,10 @@ func TestTree(t *testing.T) {
 				g := grow(t, New(Config{Programs: oneProgram(), Shell: f, Window: 8, Children: c.tree}), want)
 				if c.kill > 0 {
 					time.Sleep(c.kill)
-					f.kill(g.relay(c.first))
-					want--
+					f.kill(g.relay(c.first), c.exit)
+					if c.exit != connectionLost {
+						want--
+					}
 				}
 				time.Sleep(30 * time.Second)
 				last, running := g.last()
