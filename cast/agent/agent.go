@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -57,8 +58,8 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 	defer signal.Stop(broken)
 	server, err := launch.Serve(stdout)
 	if err == nil {
-		a := &agent{server: server, out: newReporter(stdout), outcome: make(chan error, 1)}
-		a.relay = launch.NewRelay(a.out.relay)
+		a := &agent{server: server, outcome: make(chan error, 1)}
+		a.open(stdout)
 		if err = a.run(ctx, stdin); err != nil {
 			err = errors.New(a.describe(err))
 		}
@@ -73,7 +74,7 @@ func Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (exit i
 // agent is owned by the goroutine of run.
 type agent struct {
 	server *launch.Server
-	out    *reporter
+	out    atomic.Pointer[reporter] // of the last login
 	relay  *launch.Relay
 	given  Start
 	ready  *Report // nil before it was sent
@@ -101,7 +102,7 @@ func (a *agent) run(ctx context.Context, stdin io.Reader) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	err = a.handleMessages(ctx, readMessages(ctx, stdin))
 	cancel(err)
-	a.out.close()
+	a.out.Load().close()
 	closed := make(chan error, 1)
 	go func() { closed <- a.close() }()
 	select {
@@ -143,7 +144,7 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 		case <-tick.C:
 			now := a.progress()
 			if now.Held != held || time.Since(reported) >= reportEvery {
-				a.out.progress(now)
+				a.out.Load().progress(now)
 				held, reported = now.Held, time.Now()
 			}
 			last.note(now, a.traffic())
@@ -160,14 +161,21 @@ func (a *agent) handleMessages(ctx context.Context, messages <-chan *Message) er
 	}
 }
 
-// attach continues with another login of the caster, which does not know what the former one received.
+// open starts the reporter and the relay of a login.
+func (a *agent) open(out io.Writer) {
+	r := newReporter(out)
+	a.out.Store(r)
+	a.relay = launch.NewRelay(r.relay)
+}
+
+// attach continues with another login of the caster, which does not know what the former one received. A write to that may block.
 func (a *agent) attach(ctx context.Context, in io.Reader, out io.Writer) <-chan *Message {
 	a.logins++
 	a.relay.Close()
-	a.relay = launch.NewRelay(a.out.relay)
-	a.out.redirect(out)
+	a.out.Load().end()
+	a.open(out)
 	if a.ready != nil {
-		a.out.send(a.ready)
+		a.out.Load().send(a.ready)
 	}
 	if a.settled {
 		a.settle(a.failure)
@@ -227,14 +235,14 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	ready := Info(a.node)
 	ready.Addrs = ready.Addrs[:min(len(ready.Addrs), launch.MaxAddrs)]
 	a.ready = &Report{Ready: &ready}
-	a.out.send(a.ready)
+	a.out.Load().send(a.ready)
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
 	a.meetCaster(meeting, s.Caster)
 	if s.Link != "" {
 		return newDownload(a.node, s)
 	}
-	return newStreaming(a.node, s, a.server.Dir, a.out)
+	return newStreaming(a.node, s, a.server.Dir, func(line string) { a.out.Load().output(line) })
 }
 
 // settle reports the outcome of the job.
@@ -242,7 +250,7 @@ func (a *agent) settle(err error) {
 	a.settled, a.failure = true, err
 	p := a.progress()
 	if err == nil {
-		a.out.send(&Report{Done: &p})
+		a.out.Load().send(&Report{Done: &p})
 		return
 	}
 	f := &Failed{Progress: p, Error: a.describe(err)}
@@ -250,7 +258,7 @@ func (a *agent) settle(err error) {
 	if errors.As(err, &status) {
 		f.Exit = status.status
 	}
-	a.out.send(&Report{Failed: f})
+	a.out.Load().send(&Report{Failed: f})
 }
 
 // end returns the result of the agent after an End message.

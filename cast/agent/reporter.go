@@ -17,11 +17,11 @@ const (
 	lastReports = 2 * time.Second
 )
 
-// reporter writes reports in order. If the caster does not read, only output blocks. Its methods may be called from any goroutine.
+// reporter writes reports of one login in order. If the caster does not read, only output blocks. Its methods may be called from any
+// goroutine.
 type reporter struct {
-	queue  chan *Report  // has room for all reports
-	lines  chan struct{} // a token for each Output or Relay in queue
-	to     atomic.Pointer[io.Writer]
+	queue  chan *Report             // has room for all reports
+	lines  chan struct{}            // a token for each Output or Relay in queue
 	latest atomic.Pointer[Progress] // of the Progress in queue, nil without one
 	ended  chan struct{}            // closed by close
 	idle   chan struct{}            // closed after the last write
@@ -32,16 +32,14 @@ func newReporter(w io.Writer) *reporter {
 		queue: make(chan *Report, maxOutput+otherReports), lines: make(chan struct{}, maxOutput),
 		ended: make(chan struct{}), idle: make(chan struct{}),
 	}
-	r.to.Store(&w)
-	go r.write()
+	go r.write(w)
 	return r
 }
 
-// write writes queued reports until close. After an error it drops them until the next redirect: the agent notices a lost caster by
-// its stdin.
-func (r *reporter) write() {
+// write writes queued reports until close. After an error it drops them: the agent notices a lost caster by its stdin.
+func (r *reporter) write(w io.Writer) {
 	defer close(r.idle)
-	var failed *io.Writer
+	failed := false
 	for {
 		var next *Report
 		select {
@@ -59,9 +57,7 @@ func (r *reporter) write() {
 		if next.Progress != nil {
 			next.Progress = r.latest.Swap(nil)
 		}
-		if w := r.to.Load(); w != failed && launch.WriteRecord(*w, next) != nil {
-			failed = w
-		}
+		failed = failed || launch.WriteRecord(w, next) != nil
 	}
 }
 
@@ -74,9 +70,6 @@ func (r *reporter) progress(p Progress) {
 		r.queue <- &Report{Progress: &p}
 	}
 }
-
-// redirect sends later reports to another writer.
-func (r *reporter) redirect(w io.Writer) { r.to.Store(&w) }
 
 // output queues a line of a command.
 func (r *reporter) output(line string) { r.wait(&Report{Output: &line}) }
@@ -93,9 +86,12 @@ func (r *reporter) wait(rep *Report) {
 	}
 }
 
+// end drops later output.
+func (r *reporter) end() { close(r.ended) }
+
 // close waits for queued reports to be written, for two seconds at most.
 func (r *reporter) close() {
-	close(r.ended)
+	r.end()
 	select {
 	case <-r.idle:
 	case <-time.After(lastReports):

@@ -54,7 +54,7 @@ func (w timedWriter) Write(b []byte) (int, error) {
 // errNotRead is returned by Write if the command does not read any more.
 var errNotRead = errors.New("the command does not read")
 
-func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error) {
+func newStreaming(n *peer.Node, s *Start, dir string, output func(line string)) (job, error) {
 	key, err := crypto.UnmarshalPublicKey(s.Stream)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func newStreaming(n *peer.Node, s *Start, dir string, out *reporter) (job, error
 		return nil, err
 	}
 	r := stream.NewReceiver(stream.ReceiverConfig{Node: n, Key: key, Peers: peers, Spool: s.Spool, Dir: dir})
-	return &streaming{start: s, receiver: r, output: out.output}, nil
+	return &streaming{start: s, receiver: r, output: output}, nil
 }
 
 // run implements [job]. When the consumer ends early, the receiver still serves the neighbors.
