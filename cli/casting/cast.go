@@ -191,6 +191,9 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 	if f.Shell, err = f.parseShell(); err != nil {
 		return 0, err
 	}
+	if f.Tree > 0 && strings.Contains(f.Shell[0], "/") && !filepath.IsAbs(f.Shell[0]) {
+		return 0, fmt.Errorf("--rsh %s: hosts run it with --tree: give an absolute path, or a name in their $PATH", f.Shell[0])
+	}
 	if err := errors.Join(checkDir("--good", f.good), checkDir("--bad", f.bad)); err != nil {
 		return 0, err
 	}
