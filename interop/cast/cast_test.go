@@ -114,7 +114,7 @@ func TestOtherShell(t *testing.T) {
 // TestDirectory casts a directory, twice: the second time it is rejected, and with --force taken
 // over.
 func TestDirectory(t *testing.T) {
-	s := newSite(t, lan, []int{3}, nil)
+	s := newSite(t, lan, []int{3}, there)
 	var paths []string
 	for _, name := range []string{"tree/a", "tree/b/c", "tree/b/d e", "tree/empty"} {
 		size := 300e3
@@ -151,7 +151,7 @@ func TestDirectory(t *testing.T) {
 
 // TestStreamIntoTar casts what tar writes into tar.
 func TestStreamIntoTar(t *testing.T) {
-	s := newSite(t, lan, []int{2, 3}, nil)
+	s := newSite(t, lan, []int{2, 3}, there)
 	path := s.file("tree/content", 8e6)
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -175,7 +175,7 @@ func TestStreamIntoTar(t *testing.T) {
 // TestFailingCommand casts into a command that fails on one host: its status and last line
 // are reported, and all other nodes get everything.
 func TestFailingCommand(t *testing.T) {
-	s := newSite(t, lan, []int{2, 3}, nil)
+	s := newSite(t, lan, []int{2, 3}, there)
 	path := s.file("content", 8e6)
 	const command = `if [ "$MOB_HOST" = B1 ]; then head -c 1000 >/dev/null; echo out of ideas >&2; exit 3; fi; cat >%h-%c`
 	all := s.start(nil, path, "--exec", command).wait(1)

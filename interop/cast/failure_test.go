@@ -3,33 +3,34 @@ package cast
 import (
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/interop/sshd"
 )
 
 // Transfers that something happens to midway take some seconds.
 const (
-	slowNIC  = 5 * netns.MBps
-	slowSize = 30e6
+	slowNIC  = 2.5 * netns.MBps
+	slowSize = 15e6
 	// halfway is the least size of the part that a host has then, in bytes.
-	halfway = 6e6
+	halfway = 3e6
 )
 
-// newSlowSite is a site of two clusters whose hosts have the program, with content that
-// takes seconds.
-func newSlowSite(t *testing.T) (s *site, path string) {
+// newSlowSite is a site of two clusters of these sizes whose hosts have the program, with content that takes seconds.
+func newSlowSite(t *testing.T, nodes ...int) (s *site, path string) {
 	t.Helper()
-	s = newSite(t, slowNIC, []int{3, 4}, there)
+	s = newSite(t, slowNIC, nodes, there)
 	return s, s.file("content", slowSize)
 }
 
 // TestCasterKilled kills mob cast midway: all hosts end by themselves, and nothing is
 // left.
 func TestCasterKilled(t *testing.T) {
-	s, path := newSlowSite(t)
+	s, path := newSlowSite(t, 3, 3)
 	c := s.start(nil, path)
 	for _, h := range s.hosts {
 		awaitPart(h, t, "content", halfway)
@@ -63,7 +64,7 @@ func TestInterrupted(t *testing.T) {
 	t.Cleanup(func() { signal.Stop(hangups) })
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
-			s, path := newSlowSite(t)
+			s, path := newSlowSite(t, 2, 2)
 			c := s.start(nil, path)
 			for _, h := range s.hosts {
 				awaitPart(h, t, "content", halfway)
@@ -87,39 +88,48 @@ func TestInterrupted(t *testing.T) {
 
 // TestAgentsKilled kills the agents of two hosts, and a third host with everything on it.
 func TestAgentsKilled(t *testing.T) {
-	s, path := newSlowSite(t)
+	s, path := newSlowSite(t, 3, 4)
 	c := s.start(nil, path)
-	victims := []string{"A1", "B2"}
-	for _, name := range victims {
-		awaitPart(s.host(name), t, "content", halfway)
-		running := agents(t, s.host(name))
-		if len(running) == 0 {
-			t.Errorf("no agent runs on %s", name)
-		}
-		for _, p := range running {
-			if err := syscall.Kill(p.Pid, syscall.SIGKILL); err != nil {
-				t.Error(err)
+	victims := []string{"A1", "B2", "B3"}
+	left := s.without("A2", "B0", "B1") // hosts may start, and be done, seconds apart
+	await(t, "half of the content on the victims", func() bool {
+		left = slices.DeleteFunc(left, func(h *sshd.Host) bool {
+			if !hasPart(h, "content", halfway) {
+				return false
 			}
-		}
-	}
-	awaitPart(s.host("B3"), t, "content", halfway)
-	if err := s.host("B3").Kill(); err != nil {
-		t.Fatal(err)
-	}
+			if h.Name == "B3" {
+				if err := h.Kill(); err != nil {
+					t.Error(err)
+				}
+				return true
+			}
+			running := agents(t, h)
+			if len(running) == 0 {
+				t.Errorf("no agent runs on %s", h.Name)
+			}
+			for _, p := range running {
+				if err := syscall.Kill(p.Pid, syscall.SIGKILL); err != nil {
+					t.Error(err)
+				}
+			}
+			return true
+		})
+		return len(left) == 0
+	})
 	all := c.wait(1)
-	for _, name := range append(victims, "B3") {
+	for _, name := range victims {
 		if r := all[name]; r.Phase != "failed" || r.Error == "" {
 			t.Errorf("%s, which was killed: %+v", name, r)
 		}
 	}
-	s.same(path, "content", s.without("A1", "B2", "B3")...)
+	s.same(path, "content", s.without(victims...)...)
 	s.cleanAfter(s.without("B3"), "content")
 }
 
 // TestSessionLost kills the server's end of one login: the other ones do not wait for the host,
 // and nothing is left on it.
 func TestSessionLost(t *testing.T) {
-	s, path := newSlowSite(t)
+	s, path := newSlowSite(t, 3, 3)
 	c := s.start(nil, path)
 	lost := s.host("B1")
 	awaitPart(lost, t, "content", halfway)
@@ -147,11 +157,9 @@ func TestSessionLost(t *testing.T) {
 	s.cleanAfter(s.hosts, "content")
 }
 
-// TestStopped stops everything on one host: the other ones are not later for it, and it is given
-// up.
+// TestStopped stops everything on one host: the other hosts are done before it is given up.
 func TestStopped(t *testing.T) {
-	s, path := newSlowSite(t)
-	calm := s.start(nil, path, "-o", "calm").wait(0)
+	s, path := newSlowSite(t, 3, 4)
 	c := s.start(nil, path)
 	stopped := s.host("B1")
 	awaitPart(stopped, t, "content", 1)
@@ -162,21 +170,16 @@ func TestStopped(t *testing.T) {
 	if r := all["B1"]; r.Phase != "failed" || !strings.Contains(r.Error, "silent") {
 		t.Errorf("the stopped host: %+v", r)
 	}
-	last := func(all map[string]result) (last float64) {
-		for _, h := range s.without("B1") {
-			last = max(last, all[h.Name].Seconds)
+	for _, h := range s.without("B1") {
+		if all[h.Name].Seconds > all["B1"].Seconds {
+			t.Errorf("%s was done after %.2f s, the stopped host was given up after %.2f s", h.Name, all[h.Name].Seconds, all["B1"].Seconds)
 		}
-		return last
-	}
-	t.Logf("the other hosts took %.2f s, and %.2f s without", last(all), last(calm))
-	if last(all) > 1.5*last(calm) { // on a busy machine; for the figure of a quiet one see BENCHMARKS.md
-		t.Errorf("the other hosts took %.2f s, and %.2f s without", last(all), last(calm))
 	}
 	s.same(path, "content", s.without("B1")...)
 	if err := stopped.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	s.cleanAfter(s.hosts, "content", "calm")
+	s.cleanAfter(s.hosts, "content")
 }
 
 // TestSlowHost casts to a host behind slow links, too: the other ones have the content long before it.
@@ -187,7 +190,7 @@ func TestSlowHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path := s.file("content", 20e6)
+	path := s.file("content", 10e6)
 	all := s.start(nil, path).wait(0)
 	for _, h := range s.without("C0") {
 		if all[h.Name].Seconds > all["C0"].Seconds*3/4 {

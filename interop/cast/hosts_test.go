@@ -217,11 +217,11 @@ func TestUnknownKeys(t *testing.T) {
 	s.cleanAfter(s.hosts)
 }
 
-// TestJumpHost casts through a host that accepts ten concurrent logins.
+// TestJumpHost casts through a host that accepts five concurrent logins.
 func TestJumpHost(t *testing.T) {
-	s := newSite(t, lan, []int{2, 30}, func(name string, c *sshd.Config) {
+	s := newSite(t, lan, []int{2, 15}, func(name string, c *sshd.Config) {
 		if name == "A1" {
-			c.Server = []string{"MaxStartups 10"}
+			c.Server = []string{"MaxStartups 5"}
 		} else {
 			c.Client = []string{"ProxyJump A1"}
 		}

@@ -230,12 +230,12 @@ func (s *site) without(names ...string) []*sshd.Host {
 	return slices.DeleteFunc(slices.Clone(s.hosts), func(h *sshd.Host) bool { return slices.Contains(names, h.Name) })
 }
 
-// await waits until something holds.
+// await waits until something holds. Its limit only ends a test that hangs.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for until := time.Now().Add(time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(until) {
-			t.Fatal("not in a minute: ", what)
+			t.Fatal("not in five minutes: ", what)
 		}
 	}
 }
@@ -243,10 +243,13 @@ func await(t testing.TB, what string, holds func() bool) {
 // awaitPart waits until a part of a file of a host is on its disk.
 func awaitPart(h *sshd.Host, t testing.TB, copied string, bytes int64) {
 	t.Helper()
-	await(t, fmt.Sprintf("%d bytes of %s on %s", bytes, copied, h.Name), func() bool {
-		var st syscall.Stat_t
-		return syscall.Stat(filepath.Join(h.Home(), copied), &st) == nil && st.Blocks*512 >= bytes
-	})
+	await(t, fmt.Sprintf("%d bytes of %s on %s", bytes, copied, h.Name), func() bool { return hasPart(h, copied, bytes) })
+}
+
+// hasPart reports whether a part of a file of a host is on its disk. The file may be sparse, or have more blocks than bytes.
+func hasPart(h *sshd.Host, copied string, bytes int64) bool {
+	var st syscall.Stat_t
+	return syscall.Stat(filepath.Join(h.Home(), copied), &st) == nil && min(st.Size, st.Blocks*512) >= bytes
 }
 
 // cleanAfter waits until the hosts have no processes but their server, and checks that the

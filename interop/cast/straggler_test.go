@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,9 @@ import (
 
 var stragglers = flag.Bool("stragglers", false, "run the tests of stragglers with eight hosts, and check times: for a machine without other work")
 
-// newStragglerSite is a site of one cluster whose hosts have the program. The NIC of its last host has another rate. Rates of 0 are unlimited.
-func newStragglerSite(t *testing.T, rate, last netns.Rate) (_ *site, slow string) {
+// newStragglerSite is a site of one cluster, of eight hosts with -stragglers, which have the program. The NIC of its last host has another rate. Rates of 0 are unlimited.
+func newStragglerSite(t *testing.T, hosts int, rate, last netns.Rate) (_ *site, slow string) {
 	t.Helper()
-	hosts := 3
 	if *stragglers {
 		hosts = 8
 	}
@@ -47,7 +47,7 @@ func (s *site) lastDone(all map[string]result, slow, why string) (seconds float6
 // TestGrace casts a file to hosts, one with a NIC of 0.2 MB/s. The cast ends five seconds after the other hosts are done, which
 // are not slower than without it.
 func TestGrace(t *testing.T) {
-	s, slow := newStragglerSite(t, 12.5*netns.MBps, 0.2*netns.MBps)
+	s, slow := newStragglerSite(t, 3, 12.5*netns.MBps, 0.2*netns.MBps)
 	size := 10_000_000
 	if *stragglers {
 		size = 120_000_000
@@ -82,12 +82,13 @@ func TestGrace(t *testing.T) {
 
 // TestDropSlow casts a stream to hosts, one with a command that reads 1 MB/s, or nothing. The other hosts get all of it.
 func TestDropSlow(t *testing.T) {
-	const spool, pause = 32_000_000, 50 * time.Millisecond
-	rate, seconds, drop, read := 200_000_000, 2, 1, 0
+	const pause = 50 * time.Millisecond
+	// The memory of the source and of a host takes 268 MB of a stream, in addition to the spools.
+	rate, seconds, drop, read, spool := 150_000_000, 2, 3, 0, 1_000_000
 	if *stragglers {
-		rate, seconds, drop, read = 20_000_000, 20, 5, 250_000
+		rate, seconds, drop, read, spool = 20_000_000, 20, 5, 250_000, 32_000_000
 	}
-	s, slow := newStragglerSite(t, 0, 0)
+	s, slow := newStragglerSite(t, 2, 0, 0)
 	path := s.file("content", rate*seconds)
 	content, err := os.Open(path)
 	if err != nil {
@@ -99,9 +100,12 @@ func TestDropSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	command := fmt.Sprintf(`if [ $MOB_HOST = %s ]; then while head -c %d >/dev/null; do sleep 0.25; done; else cat >copy; fi`, slow, read)
-	start := time.Now()
+	command := fmt.Sprintf(`>copy; if [ $MOB_HOST = %s ]; then while head -c %d >/dev/null; do sleep 0.25; done; else cat >copy; fi`, slow, read)
 	c := s.start(r, "-", "--exec", command, "--spool", fmt.Sprint(spool), "--min", fmt.Sprint(len(s.hosts)-1), fmt.Sprintf("--drop-slow=%ds", drop))
+	for _, h := range s.hosts {
+		await(t, "the command starts on "+h.Name, func() bool { return slices.Contains(list(t, h.Home()), "copy") })
+	}
+	start := time.Now()
 	held := make(chan time.Duration, 1)
 	go func() {
 		defer w.Close()
@@ -137,7 +141,7 @@ func TestDropSlow(t *testing.T) {
 
 // TestDeadline ends a cast of a file that takes longer. Nothing is left.
 func TestDeadline(t *testing.T) {
-	s, _ := newStragglerSite(t, netns.MBps, netns.MBps)
+	s, _ := newStragglerSite(t, 3, netns.MBps, netns.MBps)
 	path := s.file("content", 60_000_000)
 	start := time.Now()
 	all := s.start(nil, path, "--deadline", "5s").wait(1)
