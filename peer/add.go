@@ -20,11 +20,12 @@ import (
 
 // addition is an operation of Seed or Get, which adds a transfer or resumes a known one.
 type addition struct {
-	t      *Transfer
-	record metadata.Record
-	place  vfs.Place         // of the record's root
-	files  map[string][]byte // to write to the transfer's directory, unless they are nil
-	reuse  bool              // take over existing files at the root
+	t       *Transfer
+	record  metadata.Record
+	place   vfs.Place         // of the record's root
+	files   map[string][]byte // to write to the transfer's directory, unless they are nil
+	reuse   bool              // take over existing files at the root
+	origins []Origin
 }
 
 // add starts a transfer, or resumes the one of the same content.
@@ -62,6 +63,7 @@ func (a *addition) create() error {
 		err = t.update(func(*metadata.Record) {})
 	}
 	if err == nil {
+		t.origins = a.origins
 		t.start(a.reuse, false)
 		return nil
 	}
@@ -215,6 +217,7 @@ func (a *addition) restart(asked bool, change func(*metadata.Record)) error {
 		t.change(func(s *state) { s.settle(err) })
 		return err
 	}
+	t.origins = a.origins
 	t.start(a.reuse, asked)
 	return nil
 }

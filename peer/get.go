@@ -37,6 +37,9 @@ type GetOptions struct {
 	Store func(*proto.Manifest) (store.Store, error) `json:"-"`
 	// InOrder fetches from the front, unless the transfer is coded. Pieces of 16 MiB, and at least 16, are in any order.
 	InOrder bool `json:"-"`
+	// Origins are asked for missing pieces, in order, before the swarm starts. They are asked again when a call of Get
+	// starts the transfer again.
+	Origins []Origin `json:"-"`
 }
 
 var errSpecialBits = errors.New("only root may keep setuid and setgid bits (--special-bits)")
@@ -96,10 +99,11 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		}
 	}
 	return n.add(addition{
-		record: record,
-		place:  place,
-		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
-		reuse:  opt.Reuse,
+		record:  record,
+		place:   place,
+		files:   map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
+		reuse:   opt.Reuse,
+		origins: opt.Origins,
 	})
 }
 

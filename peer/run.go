@@ -129,6 +129,9 @@ func (r *run) phases() (why error) {
 	if err != nil {
 		return err
 	}
+	if err := r.takeOrigins(); err != nil {
+		return errors.Join(err, r.store.Close())
+	}
 	r.change((*state).hold)
 	why = r.share(nil)
 	r.change(func(s *state) { s.open = vfs.Place{} })

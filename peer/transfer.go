@@ -28,14 +28,15 @@ type Transfer struct {
 
 	node *Node
 	// dir is the directory of the transfer's state, empty for an unrecorded transfer: nothing of that is on the disk.
-	dir    string
-	body   func(*run) error                           // goes through the phases, and returns why they ended, never nil
-	open   func(*proto.Manifest) (store.Store, error) // opens the store of an unrecorded transfer, else nil
-	holds  int                                        // see [Node.Release]; changed within do
-	limits limit.Buckets
-	use    use
-	states states
-	ops    chan struct{} // holds a token during an operation, see do
+	dir     string
+	body    func(*run) error                           // goes through the phases, and returns why they ended, never nil
+	open    func(*proto.Manifest) (store.Store, error) // opens the store of an unrecorded transfer, else nil
+	holds   int                                        // see [Node.Release]; changed within do
+	origins []Origin                                   // of the last call of Get; changed within do, while nothing runs
+	limits  limit.Buckets
+	use     use
+	states  states
+	ops     chan struct{} // holds a token during an operation, see do
 
 	governed limit.Buckets // see [limit.Governor]
 }

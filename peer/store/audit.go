@@ -28,7 +28,7 @@ const (
 // the cause of ctx.
 func Audit(ctx context.Context, s Store, v *Verifier, pieces iter.Seq[int], found func(piece int, is Verdict, why error) error) error {
 	all := slices.Collect(pieces)
-	return inParallel(ctx, len(all), func(i int) error {
+	return InParallel(ctx, len(all), func(i int) error {
 		good, err := v.Check(s, all[i])
 		is := Damaged
 		switch {
@@ -77,9 +77,9 @@ func Record(s Store, piece int, is Verdict, why error) (current bool, err error)
 	return true, s.Forget(piece)
 }
 
-// inParallel calls do with 0 to n-1, in order, from one goroutine per CPU. It stops when a call fails or ctx ends, and
+// InParallel calls do with 0 to n-1, in order, from one goroutine per CPU. It stops when a call fails or ctx ends, and
 // returns the first error.
-func inParallel(ctx context.Context, n int, do func(int) error) error {
+func InParallel(ctx context.Context, n int, do func(int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64

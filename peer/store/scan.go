@@ -149,7 +149,7 @@ func hashPieces(ctx context.Context, r io.ReaderAt, m *proto.Manifest, opt ScanO
 	}
 	var mu sync.Mutex // held during calls of Progress
 	var done int64
-	return inParallel(ctx, m.Pieces(), func(piece int) error {
+	return InParallel(ctx, m.Pieces(), func(piece int) error {
 		sum, err := hashPiece(r, newHash(), m, piece, m.PieceSize(piece))
 		if err != nil {
 			return err
