@@ -79,6 +79,8 @@ var table = map[string]rule{
 	"tracker":            {ours: []string{"membership", "mob/quota", "mob/ranks", "proto", "proto/reach"}, tests: []string{"peer/transport"}},
 	"tracker/bittorrent": {ours: []string{"mob/quota", "proto/reach", "tracker"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}},
 
+	"feed/delta": {ours: []string{"proto"}, outside: []string{}, pure: true},
+
 	"cast/launch": {outside: []string{}},
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},

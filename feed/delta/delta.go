@@ -1,0 +1,132 @@
+package delta
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+)
+
+// magic is the first line of a delta.
+const magic = "mob-delta 1\n"
+
+// A difference is kept if it has less than 7/10 of the bytes of its piece.
+const (
+	keepTimes = 7
+	keepOf    = 10
+)
+
+// headLength is the length of what precedes a difference: the piece and the length of the difference, in bytes.
+const headLength = 8
+
+// Encoder makes the differences of one piece after the other. It is for one goroutine.
+type Encoder struct {
+	out   bytes.Buffer
+	flate *flate.Writer
+}
+
+// Encode returns the difference between the bytes of a piece and those in its place before, nil if it is not worth it.
+// It replaces the bytes of next. The result is the caller's.
+func (e *Encoder) Encode(next, before []byte) []byte {
+	subtle.XORBytes(next, next, before)
+	e.out.Reset()
+	if e.flate == nil {
+		e.flate, _ = flate.NewWriter(&e.out, flate.BestSpeed) // the level is valid
+	} else {
+		e.flate.Reset(&e.out)
+	}
+	e.flate.Write(next) // a bytes.Buffer takes everything
+	e.flate.Close()
+	if e.out.Len()*keepOf >= len(next)*keepTimes {
+		return nil
+	}
+	return bytes.Clone(e.out.Bytes())
+}
+
+// Writer writes a delta.
+type Writer struct {
+	w    io.Writer
+	next int // the least piece that may follow
+}
+
+// NewWriter writes the first line of a delta.
+func NewWriter(w io.Writer) (*Writer, error) {
+	_, err := io.WriteString(w, magic)
+	return &Writer{w: w}, err
+}
+
+// Add adds the difference of a piece. Pieces must come in order.
+func (w *Writer) Add(piece int, difference []byte) error {
+	if piece < w.next || piece > math.MaxUint32 || len(difference) > math.MaxUint32 {
+		return fmt.Errorf("delta: piece %d with %d bytes, want a piece from %d", piece, len(difference), w.next)
+	}
+	w.next = piece + 1
+	head := binary.BigEndian.AppendUint32(make([]byte, 0, headLength), uint32(piece))
+	if _, err := w.w.Write(binary.BigEndian.AppendUint32(head, uint32(len(difference)))); err != nil {
+		return err
+	}
+	_, err := w.w.Write(difference)
+	return err
+}
+
+// Delta has the pieces of a version: the pieces of its base, changed where there is a difference. It is safe for concurrent
+// use if base and file are.
+type Delta struct {
+	base Pieces
+	file io.ReaderAt
+	at   map[int]span
+}
+
+type span struct {
+	offset int64
+	length uint32
+}
+
+var errNoDelta = errors.New("not a delta")
+
+// New reads the index of a delta of size bytes.
+func New(file io.ReaderAt, size int64, base Pieces) (*Delta, error) {
+	head := make([]byte, len(magic))
+	if _, err := file.ReadAt(head, 0); err != nil || string(head) != magic {
+		return nil, errNoDelta
+	}
+	d := &Delta{base: base, file: file, at: map[int]span{}}
+	last := -1
+	for offset := int64(len(magic)); offset < size; {
+		var head [headLength]byte
+		if _, err := file.ReadAt(head[:], offset); err != nil {
+			return nil, fmt.Errorf("delta: %w", err)
+		}
+		piece, length := int(binary.BigEndian.Uint32(head[:4])), binary.BigEndian.Uint32(head[4:])
+		offset += headLength
+		if piece <= last || int64(length) > size-offset {
+			return nil, fmt.Errorf("delta: piece %d with %d bytes after piece %d", piece, length, last)
+		}
+		d.at[piece] = span{offset, length}
+		last, offset = piece, offset+int64(length)
+	}
+	return d, nil
+}
+
+// Read fills p with a piece, and reports whether it did.
+func (d *Delta) Read(piece int, p []byte) bool {
+	if !d.base.Read(piece, p) {
+		return false
+	}
+	s, ok := d.at[piece]
+	if !ok {
+		return true
+	}
+	r := flate.NewReader(io.NewSectionReader(d.file, s.offset, int64(s.length)))
+	defer r.Close()
+	difference := make([]byte, len(p))
+	if _, err := io.ReadFull(r, difference); err != nil {
+		return false
+	}
+	subtle.XORBytes(p, p, difference)
+	return true
+}
