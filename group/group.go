@@ -30,9 +30,8 @@ type Config struct {
 	// Peers are addresses of members, with their peer ids. They are dialed in addition to the members that trackers
 	// name.
 	Peers []ma.Multiaddr
-	// Newest returns a message of at most 32 KiB that every member receives when its session with this node starts. Nil
-	// means none. It must not block.
-	Newest func() []byte
+	// Trackers are asked for members in addition to the node's own.
+	Trackers []ma.Multiaddr
 }
 
 // Member is a member of a group.
@@ -68,6 +67,7 @@ type Group struct {
 	members map[proto.PeerID]*member
 	layout  map[string][]proto.PeerID // sorted members by cluster, with this node; nil after a change
 	inbox   inbox
+	newest  []byte // see [Group.SetNewest]
 	arrived signal // a message is ready
 	changed signal // anything else that a caller waits for
 	closing bool
@@ -125,7 +125,7 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peers of the group: %w", err)
 	}
-	if g.link, err = n.JoinGroup(keyID(cfg.Key), g.accept); err != nil {
+	if g.link, err = n.JoinGroup(keyID(cfg.Key), cfg.Trackers, g.accept); err != nil {
 		return nil, err
 	}
 	g.ctx, g.cancel = context.WithCancel(g.link.Context())
@@ -187,6 +187,24 @@ func (g *Group) unsent() bool {
 		}
 	}
 	return len(g.casts) > 0
+}
+
+// Node returns the node that is in the group.
+func (g *Group) Node() *peer.Node { return g.node }
+
+// SetNewest sets a message of at most 32 KiB, which every member receives when its session with this node starts. It is not
+// sent to members that have a session. Nil means none.
+func (g *Group) SetNewest(message []byte) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.newest = message
+}
+
+// Newest returns what SetNewest set.
+func (g *Group) Newest() []byte {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.newest
 }
 
 // Members returns the other members that this node knows, in the order of clusters and peer ids. It does not know the

@@ -206,10 +206,6 @@ func replaces(s, old *stream) bool { return s.opener <= old.opener }
 
 // attach starts to use a stream, or fails if another one is kept.
 func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
-	var newest []byte
-	if g.cfg.Newest != nil {
-		newest = g.cfg.Newest()
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closing || g.ctx.Err() != nil {
@@ -232,7 +228,7 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
 		m.addrs = addrs
 	}
 	// Its number is right only if this is the first parcel of a session that the next message is sent to.
-	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(newest), Payload: newest})
+	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(g.newest), Payload: g.newest})
 	if old != nil {
 		s.again, old.ended = true, true
 		old.drop()

@@ -9,6 +9,7 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/transport"
@@ -33,8 +34,8 @@ type groups struct {
 }
 
 // JoinGroup passes streams that other nodes open with this key to accept, each in its own goroutine, until Leave. The
-// node does not close before Close of the link.
-func (n *Node) JoinGroup(key cid.Cid, accept func(network.Stream, *proto.GroupHello)) (*GroupLink, error) {
+// node does not close before Close of the link. Members are found by trackers, too, in addition to the node's.
+func (n *Node) JoinGroup(key cid.Cid, trackers []ma.Multiaddr, accept func(network.Stream, *proto.GroupHello)) (*GroupLink, error) {
 	if err := n.enter(); err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func (n *Node) JoinGroup(key cid.Cid, accept func(network.Stream, *proto.GroupHe
 		n.wg.Done()
 		return nil, ErrInGroup
 	}
-	l := &GroupLink{n, key, n.finder(&proto.Link{Manifest: key}), accept}
+	l := &GroupLink{n, key, n.finder(&proto.Link{Manifest: key, Trackers: trackers}), accept}
 	g.byKey[key.KeyString()] = l
 	return l, nil
 }
