@@ -1,0 +1,301 @@
+package feed_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// host is a node with feeds.
+type host struct {
+	t     *testing.T
+	node  *peer.Node
+	feeds *feed.Feeds
+	data  string
+	ran   chan feed.Version // with each command
+}
+
+// start starts a node with the feeds of its data directory.
+func start(t *testing.T, d *peertest.Tracker, cluster, data string) *host {
+	t.Helper()
+	h := &host{t: t, node: d.Start(t, cluster, peertest.Data(data)), data: data, ran: make(chan feed.Version, 100)}
+	run := func(_ context.Context, _ string, v feed.Version) error {
+		h.ran <- v
+		return nil
+	}
+	var err error
+	if h.feeds, err = feed.Open(h.node, data, run, slog.New(slog.NewTextHandler(t.Output(), nil))); err != nil {
+		t.Fatal(err)
+	}
+	h.feeds.StartAll()
+	t.Cleanup(h.feeds.Close)
+	return h
+}
+
+// newFeed makes a feed.
+func (h *host) newFeed(name string) string {
+	h.t.Helper()
+	l := &feed.Link{Trackers: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN")}}
+	if err := h.feeds.New(name, l); err != nil {
+		h.t.Fatal(err)
+	}
+	return l.String()
+}
+
+// post seeds a path, and publishes it.
+func (h *host) post(name, path string) *feed.Head {
+	h.t.Helper()
+	v, err := h.node.Seed(h.t.Context(), path, peer.SeedOptions{})
+	if err == nil {
+		err = v.Wait(h.t.Context())
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	head, err := h.feeds.Post(h.t.Context(), name, v, feed.PublishOptions{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return head
+}
+
+// follow follows a feed, and returns the directory of its versions.
+func (h *host) follow(link string, keep int) (dir string) {
+	h.t.Helper()
+	dir = filepath.Join(h.t.TempDir(), "versions")
+	if err := h.feeds.Follow(feed.Settings{Link: link, Dir: dir, Keep: keep, Exec: "true"}); err != nil {
+		h.t.Fatal(err)
+	}
+	return dir
+}
+
+// await waits until the command was run with a version, and returns that.
+func (h *host) await(seq uint64) feed.Version {
+	h.t.Helper()
+	for {
+		select {
+		case v := <-h.ran:
+			if v.Seq == seq {
+				return v
+			}
+		case <-time.After(time.Minute):
+			h.t.Fatalf("version %d is not complete in a minute: %+v", seq, h.feeds.All())
+		}
+	}
+}
+
+// write writes files, and returns the path of their directory.
+func write(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "content")
+	for name, b := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	return b
+}
+
+// equal checks the files of a version.
+func equal(t *testing.T, path string, files map[string][]byte) {
+	t.Helper()
+	for name, want := range files {
+		if got, err := os.ReadFile(filepath.Join(path, name)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s of %s: %d bytes, %v", name, path, len(got), err)
+		}
+	}
+}
+
+// TestVersions posts versions of all sizes to followers in two clusters. A version that has most in common with the one before is
+// mostly not fetched.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("weights")
+	followers := []*host{start(t, d, "A", t.TempDir()), start(t, d, "B", t.TempDir()), start(t, d, "B", t.TempDir())}
+	dirs := make([]string, len(followers))
+	for i, f := range followers {
+		dirs[i] = f.follow(link, 2)
+	}
+	large := randomBytes(4 << 20)
+	changed := bytes.Clone(large)
+	for i := 0; i < len(changed); i += 1000 {
+		changed[i]++
+	}
+	versions := []map[string][]byte{
+		{"a": []byte("tiny"), "dir/b": randomBytes(100)},
+		{"a": randomBytes(100_000), "b": randomBytes(20_000)},
+		{"large": large, "a": []byte("x")},
+		{"large": large, "0": []byte("a file before the large one")},
+		{"large": changed, "0": []byte("a file before the large one")},
+	}
+	var sum int64
+	for i, files := range versions {
+		head := publisher.post("weights", write(t, files))
+		if head.Seq != uint64(i+1) {
+			t.Fatalf("version %d, want %d", head.Seq, i+1)
+		}
+		for k, f := range followers {
+			v := f.await(head.Seq)
+			equal(t, v.Path, files)
+			equal(t, filepath.Join(dirs[k], "latest"), files)
+			if i != 2 && v.Saved < v.Length*9/10 {
+				t.Errorf("version %d: %d of %d bytes were not fetched", head.Seq, v.Saved, v.Length)
+			}
+			sum += v.Saved
+		}
+	}
+	for k, f := range followers {
+		entries, err := os.ReadDir(dirs[k])
+		if err != nil || len(entries) != 3 || entries[0].Name() != "4" || entries[1].Name() != "5" {
+			t.Errorf("versions kept: %v, %v", entries, err)
+		}
+		if info := f.feeds.All()[0]; info.Complete != 5 || info.Name != "weights" || info.Error != "" {
+			t.Errorf("status of a follower: %+v", info)
+		}
+	}
+	peertest.Eventually(t, "the publisher knows what the followers have", func() bool {
+		var saved int64
+		reports := publisher.feeds.All()[0].Followers
+		for _, r := range reports {
+			if r.Seq != 5 {
+				return false
+			}
+			saved += r.Saved
+		}
+		return len(reports) == 3 && saved > 0
+	})
+}
+
+// TestLate follows a feed whose publisher has stopped: the head and the version come from another follower. That one then starts
+// again, and gets the next version.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	data := []string{t.TempDir(), t.TempDir(), t.TempDir()}
+	publisher := start(t, d, "A", data[0])
+	link := publisher.newFeed("weights")
+	first := start(t, d, "A", data[1])
+	dir := first.follow(link, 1)
+	files := map[string][]byte{"a": randomBytes(1 << 20)}
+	publisher.post("weights", write(t, files))
+	first.await(1)
+	publisher.feeds.Close()
+	if err := publisher.node.Close(); err != nil {
+		t.Fatal(err)
+	}
+	late := start(t, d, "A", data[2])
+	late.follow(link, 1)
+	equal(t, late.await(1).Path, files)
+
+	first.feeds.Close()
+	if err := first.node.Close(); err != nil {
+		t.Fatal(err)
+	}
+	publisher = start(t, d, "A", data[0])
+	files["a"] = []byte("changed")
+	if head := publisher.post("weights", write(t, files)); head.Seq != 2 {
+		t.Errorf("version %d after a restart, want 2", head.Seq)
+	}
+	first = start(t, d, "A", data[1])
+	first.await(2)
+	equal(t, filepath.Join(dir, "latest"), files)
+}
+
+// TestSameVersion posts a version that is still there under an older number.
+func TestSameVersion(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	follower := start(t, d, "A", t.TempDir())
+	dir := follower.follow(link, 2)
+	one, two := map[string][]byte{"a": []byte("one")}, map[string][]byte{"a": []byte("two")}
+	path := write(t, one)
+	publisher.post("config", path)
+	follower.await(1)
+	publisher.post("config", write(t, two))
+	follower.await(2)
+	publisher.post("config", path)
+	if v := follower.await(3); v.Path != filepath.Join(dir, "1") {
+		t.Errorf("version 3 is at %s", v.Path)
+	}
+	equal(t, filepath.Join(dir, "latest"), one)
+}
+
+// TestFilesOfTheUser follows a feed in a directory that has a file of the user's with the name of a version.
+func TestFilesOfTheUser(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	follower := start(t, d, "A", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "versions")
+	mine := map[string][]byte{"1": []byte("mine")}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "1"), mine["1"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := follower.feeds.Follow(feed.Settings{Link: link, Dir: dir, Exec: "true"}); err != nil {
+		t.Fatal(err)
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	peertest.Eventually(t, "the follower says why it has not version 1", func() bool {
+		info := follower.feeds.All()[0]
+		return info.Newest == 1 && strings.Contains(info.Error, "exists")
+	})
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("two")}))
+	follower.await(2)
+	equal(t, dir, mine)
+}
+
+// TestOvertaken posts versions faster than they are fetched: the follower ends with the last one, and removes the incomplete
+// ones.
+func TestOvertaken(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("weights")
+	follower := start(t, d, "A", t.TempDir())
+	dir := follower.follow(link, 1)
+	var files map[string][]byte
+	const versions = 8
+	for range versions {
+		files = map[string][]byte{"a": randomBytes(3 << 20)}
+		publisher.post("weights", write(t, files))
+	}
+	follower.await(versions)
+	equal(t, filepath.Join(dir, "latest"), files)
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 2 || entries[0].Name() != fmt.Sprint(versions) {
+		t.Errorf("entries: %v, %v", entries, err)
+	}
+}

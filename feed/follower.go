@@ -1,0 +1,292 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Version is a complete version of a feed at a follower.
+type Version struct {
+	Seq  uint64 `json:"version"`
+	ID   string `json:"id"`
+	Path string `json:"path"`
+	Note string `json:"note,omitempty"`
+	// Length is the size of the content, Saved the part of it that was not fetched, both in bytes.
+	Length int64 `json:"length"`
+	Saved  int64 `json:"saved"`
+}
+
+// Follower fetches the versions of a feed to a directory: version 7 is Dir/7, and Dir/latest is a link to the newest complete
+// version.
+type Follower struct {
+	Node *peer.Node
+	Link *Link
+	Dir  string
+	// Keep is the number of complete versions that are kept. Older ones are removed if this follower fetched them. It is at least 1.
+	Keep int
+	// State is the directory of what the follower must not forget.
+	State string
+	// Complete is called with each complete version, one at a time.
+	Complete func(context.Context, Version)
+	// Failed is called if a version cannot be fetched. The follower waits for the next one.
+	Failed func(Head, error)
+	Log    *slog.Logger
+
+	mu     sync.Mutex
+	status Status
+
+	kept  kept
+	delta *peer.Transfer // of the last delta, nil for none
+}
+
+// Status is the status of a follower or a publisher.
+type Status struct {
+	// Newest is the newest version that is known, Complete the newest one that is complete here, 0 for none.
+	Newest   uint64 `json:"newest"`
+	Complete uint64 `json:"complete"`
+	// Saved is the number of bytes of all versions that were not fetched, since the follower was set up.
+	Saved   int64  `json:"saved"`
+	Members int    `json:"members"` // of the group, without this node
+	Error   string `json:"error,omitempty"`
+}
+
+// kept is on the disk, beside the newest head.
+type kept struct {
+	Versions []uint64 `json:"versions"`          // that it fetched and has not removed, in the order in which they were complete
+	Partial  []uint64 `json:"partial,omitempty"` // incomplete
+	Complete uint64   `json:"complete"`          // the newest complete version
+	Saved    int64    `json:"saved"`
+}
+
+const (
+	headFile = "head"
+	keptFile = "versions.json"
+)
+
+// Status returns a copy of the status.
+func (f *Follower) Status() Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.status
+}
+
+// setStatus changes the status.
+func (f *Follower) setStatus(change func(*Status)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change(&f.status)
+}
+
+// Run follows the feed until ctx ends, and returns its cause. It fails if the state or the directory cannot be used.
+func (f *Follower) Run(ctx context.Context) error {
+	if err := errors.Join(os.MkdirAll(f.State, 0o700), os.MkdirAll(f.Dir, 0o777)); err != nil {
+		return err
+	}
+	if err := f.load(); err != nil {
+		return err
+	}
+	newest, err := os.ReadFile(filepath.Join(f.State, headFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	g, err := group.Join(ctx, f.Node, group.Config{Key: GroupKey(f.Link.Key), Trackers: f.Link.Trackers})
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	var head Head
+	if newest != nil {
+		h, err := openHead(newest, f.Link.Key)
+		if err != nil {
+			return fmt.Errorf("%s: %w", filepath.Join(f.State, headFile), err)
+		}
+		g.SetNewest(headMessage(h))
+		head = *h
+	}
+	heads, err := Follow(ctx, g, f.Link.Key, head.Seq)
+	if err != nil {
+		return err
+	}
+	for ok := true; ; {
+		if head.Seq > f.kept.Complete {
+			head, ok = f.next(ctx, g, head, heads)
+		} else {
+			head, ok = <-heads
+		}
+		if !ok {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// next fetches a version, and returns the head that follows, if there is one. A newer head ends the fetch.
+func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-chan Head) (next Head, ok bool) {
+	f.setStatus(func(s *Status) { s.Newest, s.Error = h.Seq, "" })
+	fetching, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	var v Version
+	go func() {
+		var err error
+		v, err = f.fetch(fetching, &h)
+		done <- err
+	}()
+	select {
+	case next, ok = <-heads:
+		cancel()
+		<-done
+		return next, ok
+	case err := <-done:
+		if ctx.Err() != nil {
+			return Head{}, false
+		}
+		if err != nil {
+			f.setStatus(func(s *Status) { s.Error = err.Error() })
+			f.Failed(h, err)
+		} else {
+			if err := report(ctx, g, &h, v.Saved); err != nil {
+				f.Log.Info("the publisher was not told that a version is complete", "version", h.Seq, "error", err)
+			}
+			f.Complete(ctx, v)
+		}
+	}
+	next, ok = <-heads
+	return next, ok
+}
+
+// fetch fetches a version, switches the link, and removes old versions.
+func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
+	if err := datadir.WriteFile(filepath.Join(f.State, headFile), h.signed, 0o600); err != nil {
+		return v, err
+	}
+	v = Version{Seq: h.Seq, Path: f.path(h.Seq), Note: h.Note}
+	encoded := h.Manifest
+	if encoded == nil {
+		d, err := f.Node.Describe(ctx, h.Link, func(string) {})
+		if err != nil {
+			return v, err
+		}
+		if encoded, err = d.EncodedManifest(); err != nil {
+			return v, err
+		}
+	}
+	m, err := proto.DecodeVerified(h.Link.Manifest, encoded)
+	if err != nil {
+		return v, err
+	}
+	origins, fetched, err := f.origins(ctx, h, m)
+	if err != nil {
+		return v, err
+	}
+	t, err := f.Node.Get(h.Link, v.Path, peer.GetOptions{Manifest: encoded, Origins: origins})
+	if err != nil {
+		return f.known(h, v, err)
+	}
+	if !slices.Contains(f.kept.Partial, h.Seq) {
+		f.kept.Partial = append(f.kept.Partial, h.Seq)
+	}
+	if err := f.save(); err != nil {
+		return v, err
+	}
+	if err := t.Wait(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(err, t.Stop())
+		}
+		return v, err
+	}
+	st := t.Status()
+	v.ID, v.Length, v.Saved = st.ID, st.Length, max(0, st.Length-st.Traffic.WANIn-st.Traffic.LANIn-fetched)
+	return v, f.complete(&v, h.Seq)
+}
+
+// known handles the failure of a get: an older version that is still there may have the same content.
+func (f *Follower) known(h *Head, v Version, err error) (Version, error) {
+	var elsewhere *peer.ElsewhereError
+	if !errors.As(err, &elsewhere) {
+		return v, err
+	}
+	i := slices.IndexFunc(f.kept.Versions, func(seq uint64) bool { return f.path(seq) == elsewhere.Root })
+	if i < 0 {
+		return v, err
+	}
+	v.Path = elsewhere.Root
+	if t, err := f.Node.Transfer(h.Link.String()); err == nil {
+		st := t.Status()
+		v.ID, v.Length, v.Saved = st.ID, st.Length, st.Length
+	}
+	return v, f.complete(&v, f.kept.Versions[i])
+}
+
+// complete records a complete version, which is in the directory of that number, switches the link, and removes old versions.
+func (f *Follower) complete(v *Version, directory uint64) error {
+	if err := switchLink(filepath.Join(f.Dir, "latest"), strconv.FormatUint(directory, 10)); err != nil {
+		return err
+	}
+	f.kept.Versions = append(slices.DeleteFunc(f.kept.Versions, func(seq uint64) bool { return seq == directory }), directory)
+	f.kept.Partial = slices.DeleteFunc(f.kept.Partial, func(seq uint64) bool { return seq == directory })
+	f.kept.Complete, f.kept.Saved = v.Seq, f.kept.Saved+v.Saved
+	f.setStatus(func(s *Status) { s.Complete, s.Saved = f.kept.Complete, f.kept.Saved })
+	old := max(0, len(f.kept.Versions)-f.Keep)
+	for _, seq := range slices.Concat(f.kept.Partial, f.kept.Versions[:old]) {
+		if err := f.remove(seq); err != nil {
+			f.Log.Warn("an old version was not removed", "path", f.path(seq), "error", err)
+		}
+	}
+	f.kept.Partial, f.kept.Versions = nil, f.kept.Versions[old:]
+	return f.save()
+}
+
+// remove removes a version as far as this node made it.
+func (f *Follower) remove(seq uint64) error {
+	for _, t := range f.Node.Transfers() {
+		if t.Progress().Root != f.path(seq) {
+			continue
+		}
+		left, err := f.Node.Remove(t, true)
+		if len(left) > 0 {
+			f.Log.Info("files of an old version stay, since they are not the follower's or were changed", "path", f.path(seq), "files", len(left))
+		}
+		return err
+	}
+	return nil
+}
+
+func (f *Follower) path(seq uint64) string { return filepath.Join(f.Dir, strconv.FormatUint(seq, 10)) }
+
+// load reads what the follower kept.
+func (f *Follower) load() error {
+	path := filepath.Join(f.State, keptFile)
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &f.kept)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f.setStatus(func(s *Status) { s.Newest, s.Complete, s.Saved = f.kept.Complete, f.kept.Complete, f.kept.Saved })
+	return nil
+}
+
+func (f *Follower) save() error {
+	b, err := json.Marshal(&f.kept)
+	if err != nil {
+		return err
+	}
+	return datadir.WriteFile(filepath.Join(f.State, keptFile), b, 0o600)
+}

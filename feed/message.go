@@ -1,0 +1,120 @@
+package feed
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Messages of a feed's group start with their kind.
+const (
+	kindHead    = 1 // a signed head
+	kindContent = 2 // the version, 8 bytes, big endian, and all bytes of its content
+	kindReport  = 3 // a report to the publisher
+)
+
+// contentHead is the length of what precedes pushed content, in bytes.
+const contentHead = 9
+
+func headMessage(h *Head) []byte { return append([]byte{kindHead}, h.signed...) }
+
+// headOf returns the head in a message.
+func headOf(message []byte) (signed []byte, ok bool) {
+	if len(message) == 0 || message[0] != kindHead {
+		return nil, false
+	}
+	return message[1:], true
+}
+
+func contentMessage(seq uint64, content []byte) []byte {
+	b := binary.BigEndian.AppendUint64(append(make([]byte, 0, contentHead+len(content)), kindContent), seq)
+	return append(b, content...)
+}
+
+// contentOf returns the content in a message, and its version.
+func contentOf(message []byte) (seq uint64, content []byte, ok bool) {
+	if len(message) < contentHead || message[0] != kindContent {
+		return 0, nil, false
+	}
+	return binary.BigEndian.Uint64(message[1:]), message[contentHead:], true
+}
+
+// Report is the last report of a follower to the publisher.
+type Report struct {
+	Node    libpeer.ID
+	Cluster string
+	// Seq is the newest version that the follower has complete. Saved is the number of its bytes that were not fetched.
+	Seq   uint64
+	Saved int64
+	Time  time.Time
+}
+
+// wireReport is the encoding of a report.
+type wireReport struct {
+	_     struct{} `cbor:",toarray"`
+	Seq   uint64
+	Saved int64
+}
+
+// report reports to the publisher of a head that this node has the version.
+func report(ctx context.Context, g *group.Group, h *Head, saved int64) error {
+	b, err := proto.EncodeCBOR(wireReport{Seq: h.Seq, Saved: saved})
+	if err != nil {
+		return err
+	}
+	return g.Send(ctx, h.node, append([]byte{kindReport}, b...))
+}
+
+// maxReports bounds the followers that a publisher remembers: the members of a group.
+const maxReports = 1024
+
+// Reports has the reports of the followers of a feed. Its zero value is ready, and its methods may be called from any
+// goroutine.
+type Reports struct {
+	mu  sync.Mutex
+	all map[libpeer.ID]Report
+}
+
+// Collect receives the messages of a publisher's group until ctx ends, and returns why it ended.
+func (r *Reports) Collect(ctx context.Context, g *group.Group) error {
+	for {
+		m, err := g.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		var w wireReport
+		if len(m.Bytes) == 0 || m.Bytes[0] != kindReport || proto.DecodeCBOR(m.Bytes[1:], &w) != nil {
+			continue
+		}
+		r.add(Report{Node: m.From, Seq: w.Seq, Saved: w.Saved, Time: time.Now()})
+	}
+}
+
+func (r *Reports) add(report Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[libpeer.ID]Report{}
+	}
+	if _, known := r.all[report.Node]; known || len(r.all) < maxReports {
+		r.all[report.Node] = report
+	}
+}
+
+// All returns a report for each member of the group, which is empty if the member did not report.
+func (r *Reports) All(g *group.Group) (all []Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range g.Members() {
+		report := r.all[m.ID]
+		report.Node, report.Cluster = m.ID, m.Cluster
+		all = append(all, report)
+	}
+	return all
+}
