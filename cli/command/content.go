@@ -10,6 +10,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -26,7 +27,7 @@ func (env *Env) ParseContent(text string) (Content, error) {
 		return Content{}, err
 	}
 	if strings.HasPrefix(text, "magnet:") {
-		link, err := proto.ParseLink(text)
+		link, err := ParseLink(text)
 		return Content{text, link}, err
 	}
 	if _, err := cid.Decode(text); err == nil {
@@ -36,6 +37,14 @@ func (env *Env) ParseContent(text string) (Content, error) {
 	}
 	path, err := filepath.Abs(text)
 	return Content{Name: path}, err
+}
+
+// ParseLink is [proto.ParseLink], whose error names what to do with the link of a feed.
+func ParseLink(text string) (*proto.Link, error) {
+	if feed.IsLink(text) {
+		return nil, errors.New("this is the link of a feed: `mob feed follow` it")
+	}
+	return proto.ParseLink(text)
 }
 
 // ReadArg reads an argument from elsewhere, so that a link is not among the arguments

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -107,6 +108,8 @@ type Event struct {
 	Skipped Skipped `json:"skipped,omitzero"`
 	// Place is the place of the path of a get as the daemon sees it at the end.
 	Place *vfs.Place `json:"place,omitempty"`
+	// Version is the result of a post to a feed.
+	Version *feed.Version `json:"version,omitempty"`
 	// Done marks the last event of a successful call, Error the last event of a
 	// failed one.
 	Done  bool   `json:"done,omitempty"`

@@ -15,6 +15,7 @@ import (
 
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
@@ -26,6 +27,8 @@ const maxRequest = 1<<20 + 2*proto.MaxTorrent
 // Config configures a Server.
 type Config struct {
 	Node *peer.Node
+	// Feeds are the feeds of the node.
+	Feeds *feed.Feeds
 	// Data is the node's data directory.
 	Data string
 	// BTTrackers are announce URLs for the links of seeds that are offered to
@@ -49,22 +52,27 @@ type Server struct {
 func NewServer(cfg Config) *Server {
 	s := &Server{cfg: cfg, mux: http.NewServeMux()}
 	for pattern, c := range map[string]call{
-		"GET /v1/node":      s.node,
-		"GET /v1/transfers": s.transfers,
-		"GET /v1/transfer":  s.transfer,
-		"GET /v1/limit":     s.limits,
-		"POST /v1/limit":    request(s.setLimits),
-		"POST /v1/seed":     request(s.seed),
-		"POST /v1/get":      request(s.get),
-		"POST /v1/pipe":     request(s.seedPipe),
-		"POST /v1/content":  request(s.content),
-		"POST /v1/stop":     s.named(stop),
-		"POST /v1/remove":   s.named(s.remove),
-		"POST /v1/verify":   s.named(s.verify),
-		"POST /v1/export":   s.named(export),
-		"POST /v1/describe": s.linked(s.describe),
-		"POST /v1/fleet":    s.linked(s.fleet),
-		"POST /v1/topology": s.linked(s.topology),
+		"GET /v1/node":         s.node,
+		"GET /v1/transfers":    s.transfers,
+		"GET /v1/transfer":     s.transfer,
+		"GET /v1/limit":        s.limits,
+		"POST /v1/limit":       request(s.setLimits),
+		"POST /v1/seed":        request(s.seed),
+		"POST /v1/get":         request(s.get),
+		"POST /v1/pipe":        request(s.seedPipe),
+		"POST /v1/content":     request(s.content),
+		"GET /v1/feeds":        s.feeds,
+		"POST /v1/feed/new":    request(s.newFeed),
+		"POST /v1/feed/post":   request(s.post),
+		"POST /v1/feed/follow": request(s.follow),
+		"POST /v1/feed/remove": request(s.removeFeed),
+		"POST /v1/stop":        s.named(stop),
+		"POST /v1/remove":      s.named(s.remove),
+		"POST /v1/verify":      s.named(s.verify),
+		"POST /v1/export":      s.named(export),
+		"POST /v1/describe":    s.linked(s.describe),
+		"POST /v1/fleet":       s.linked(s.fleet),
+		"POST /v1/topology":    s.linked(s.topology),
 	} {
 		s.mux.HandleFunc(pattern, c.serve)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/interop/bittorrent"
 	"github.com/mobgrid/mob/interop/bittorrent/metainfo"
 	"github.com/mobgrid/mob/peer"
@@ -29,6 +30,7 @@ const noticeable = 500 * time.Millisecond
 // Daemon is a node with its control socket.
 type Daemon struct {
 	node   *peer.Node
+	feeds  *feed.Feeds
 	limits context.CancelFunc // ends their policy
 	bt     *bittorrent.Server // nil without --bt-listen
 	server *control.Server
@@ -58,6 +60,10 @@ func start(n *Flags) (_ *Daemon, err error) {
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}
+	if d.feeds, err = feed.Open(d.node, cfg.Data, runVersion, cfg.Log); err != nil {
+		return nil, errors.Join(err, d.closeNode())
+	}
+	served.Feeds = d.feeds
 	go n.policy.Run(limiting, d.node.SetLimits)
 	// The node holds the lock of the directory, so an existing socket is stale.
 	d.socket, err = control.Listen(cfg.Data, n.socketGroup)
@@ -75,6 +81,9 @@ func start(n *Flags) (_ *Daemon, err error) {
 // serves its transfers.
 func (d *Daemon) closeNode() (err error) {
 	d.limits()
+	if d.feeds != nil {
+		d.feeds.Close()
+	}
 	if d.node != nil {
 		err = d.node.Close()
 	}

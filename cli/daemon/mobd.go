@@ -96,6 +96,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 		return err
 	}
 	d.node.SetKeep(n.keep)
+	d.feeds.StartAll()
 	site.Start(d.register)
 	systemd := NewNotifier(env.Getenv, n.Log, d.health)
 	r = &reloader{env, n, d.node, systemd}

@@ -10,6 +10,7 @@ import (
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
@@ -19,6 +20,8 @@ type report struct {
 	Node      *control.Info `json:"node,omitempty"`
 	Transfers []peer.Status `json:"transfers"`
 	Fleet     *proto.Scrape `json:"fleet,omitempty"`
+	// Feeds are the feeds of the node.
+	Feeds []feed.Info `json:"feeds,omitempty"`
 	// Limits are the limits of the node, nil if the daemon does not support them.
 	Limits *control.Limits `json:"limits,omitempty"`
 	// FleetError is the reason why there is no Fleet.
@@ -38,6 +41,7 @@ func (r report) lines() []string {
 		out = append(out, nodeLines(r.Node)...)
 		out = append(out, statusLimitLines(r.Limits)...)
 	}
+	out = append(out, feedLines(r.Feeds)...)
 	for _, st := range r.Transfers {
 		if len(out) > 0 {
 			out = append(out, "")

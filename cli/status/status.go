@@ -80,6 +80,9 @@ func reportAll(ctx context.Context, s *control.Client) (report, error) {
 	if l, err := s.Limits(ctx); err == nil { // a daemon of an older version has none
 		r.Limits = &l
 	}
+	if feeds, err := s.Feeds(ctx); err == nil { // a daemon of an older version has none
+		r.Feeds = feeds
+	}
 	return r, err
 }
 

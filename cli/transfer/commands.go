@@ -8,5 +8,5 @@ import (
 
 // Commands returns the commands of the package.
 func Commands(a *command.App) []*cobra.Command {
-	return []*cobra.Command{newSeed(a), newGet(a), newRm(a), newVerify(a), newExport(a)}
+	return []*cobra.Command{newSeed(a), newGet(a), newRm(a), newVerify(a), newExport(a), newFeed(a)}
 }

@@ -195,7 +195,7 @@ func (f *getFlags) parse(text string) (link *proto.Link, err error) {
 		}
 		link, f.Torrent = daemon.TorrentLink(m), m.Info
 	} else {
-		link, err = proto.ParseLink(text)
+		link, err = command.ParseLink(text)
 		if err != nil && strings.HasSuffix(text, ".torrent") {
 			err = fmt.Errorf("%s does not exist", text)
 		}

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/feed"
+)
+
+// FeedRequest makes a feed, publishes a version of it, or ends it.
+type FeedRequest struct {
+	// Name is the name of the feed; except to make one, its id or link will do.
+	Name string `json:"name"`
+	// Trackers are for the link of a new feed.
+	Trackers []string `json:"trackers,omitempty"`
+	// Content names the transfer of a version. For Note and Push see [feed.PublishOptions].
+	Content string `json:"content,omitempty"`
+	Note    string `json:"note,omitempty"`
+	Push    int64  `json:"push,omitempty"`
+}
+
+// feeds lists the feeds of the node.
+func (s *Server) feeds(*http.Request) (any, error) {
+	return s.cfg.Feeds.All(), nil
+}
+
+// newFeed makes a feed.
+func (s *Server) newFeed(_ *http.Request, req FeedRequest) (any, error) {
+	l := &feed.Link{Trackers: s.cfg.Node.Trackers()}
+	for _, text := range req.Trackers {
+		a, err := ma.NewMultiaddr(text)
+		if err != nil {
+			return nil, &Error{CodeRequest, err.Error()}
+		}
+		l.Trackers = append(l.Trackers, a)
+	}
+	if err := s.cfg.Feeds.New(req.Name, l); err != nil {
+		return nil, err
+	}
+	return feed.Settings{Link: l.String()}, nil
+}
+
+// post publishes a version of a feed, whose content the node has.
+func (s *Server) post(r *http.Request, req FeedRequest) (any, error) {
+	t, err := s.find(r, req.Content)
+	if err != nil {
+		return nil, err
+	}
+	return task{
+		progress: func() Event { return Event{} },
+		run: func(ctx context.Context) (Event, error) {
+			h, err := s.cfg.Feeds.Post(ctx, req.Name, t, feed.PublishOptions{Note: req.Note, Push: req.Push})
+			if err != nil {
+				return Event{}, err
+			}
+			st := t.Status()
+			return Event{Status: &st, Version: &feed.Version{Seq: h.Seq, ID: st.ID, Path: st.Root, Note: h.Note, Length: st.Length}}, nil
+		},
+	}, nil
+}
+
+// follow starts to follow a feed.
+func (s *Server) follow(_ *http.Request, req feed.Settings) (any, error) {
+	if !filepath.IsAbs(req.Dir) {
+		return nil, &Error{CodeRequest, "the directory must be absolute"}
+	}
+	if err := s.cfg.Feeds.Follow(req); err != nil {
+		return nil, err
+	}
+	return req, nil
+}
+
+// removeFeed ends a feed at this node.
+func (s *Server) removeFeed(_ *http.Request, req FeedRequest) (any, error) {
+	return req, s.cfg.Feeds.Remove(req.Name)
+}
+
+// Feeds lists the feeds of the node.
+func (c *Client) Feeds(ctx context.Context) (all []feed.Info, err error) {
+	return all, c.call(ctx, "GET", "/v1/feeds", nil, &all)
+}
+
+// NewFeed makes a feed, and returns its link.
+func (c *Client) NewFeed(ctx context.Context, req FeedRequest) (link string, err error) {
+	var made feed.Settings
+	err = c.call(ctx, "POST", "/v1/feed/new", req, &made)
+	return made.Link, err
+}
+
+// Post publishes a version of a feed.
+func (c *Client) Post(ctx context.Context, req FeedRequest) (*feed.Version, error) {
+	ev, err := c.stream(ctx, "/v1/feed/post", req, func(Event) {})
+	return ev.Version, err
+}
+
+// Follow starts to follow a feed.
+func (c *Client) Follow(ctx context.Context, s feed.Settings) error {
+	return c.call(ctx, "POST", "/v1/feed/follow", s, nil)
+}
+
+// RemoveFeed ends a feed at the node.
+func (c *Client) RemoveFeed(ctx context.Context, name string) error {
+	return c.call(ctx, "POST", "/v1/feed/remove", FeedRequest{Name: name}, nil)
+}
