@@ -247,11 +247,15 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 			return false, nil
 		}
 		if size := binary.BigEndian.Uint32(f.data); int(size) != j.size {
-			reject(ctx, j.g, m.From, f.Run, fmt.Sprintf("the group has %d members, not %d", j.size, size))
-			return false, nil
+			err := fmt.Errorf("the group has %d members, not %d", j.size, size)
+			j.joined[m.From] = f.Run
+			for id, call := range j.joined { // some of them are wrong, so all fail
+				reject(ctx, j.g, id, call, err)
+			}
+			return false, fmt.Errorf("join: %w", err)
 		}
 		if j.comm != nil && j.comm.roster.rank(m.From) < 0 {
-			reject(ctx, j.g, m.From, f.Run, errFull.Error())
+			reject(ctx, j.g, m.From, f.Run, errFull)
 			return false, nil
 		}
 		j.joined[m.From] = f.Run
@@ -314,7 +318,9 @@ func (j *joining) post(ctx context.Context, to libpeer.ID, h header) {
 }
 
 // reject tells a node that it cannot join.
-func reject(ctx context.Context, g *group.Group, to libpeer.ID, call uint64, why string) {
-	h := header{Kind: kindFull, Run: call, Total: uint32(len(why))}
-	go func() { _ = g.Send(ctx, to, h.append([]byte(why))) }()
+func reject(ctx context.Context, g *group.Group, to libpeer.ID, call uint64, why error) {
+	ctx, cancel := context.WithTimeout(ctx, abortTimeout)
+	defer cancel()
+	h := header{Kind: kindFull, Run: call, Total: uint32(len(why.Error()))}
+	_ = g.Send(ctx, to, h.append([]byte(why.Error())))
 }
