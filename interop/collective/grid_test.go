@@ -1,0 +1,144 @@
+package collective_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+// fleet is a group on a grid of 4 clusters with 4 nodes each, 40 ms apart.
+type fleet struct {
+	t       *testing.T
+	grid    *netns.Grid
+	size    int
+	inputs  []*json.Encoder
+	outputs []*json.Decoder
+}
+
+func startFleet(t *testing.T) *fleet {
+	t.Helper()
+	if err := netns.Available(); err != nil {
+		t.Skip(err)
+	}
+	grid, err := netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast(), RTT: 40 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { grid.Close() })
+	f := &fleet{t: t, grid: grid, size: 16}
+	dir, tracker := t.TempDir(), ""
+	for _, cluster := range []string{"A", "B", "C", "D"} {
+		for _, n := range grid.Nodes(cluster) {
+			data := filepath.Join(dir, n.Name())
+			cfg, err := json.Marshal(workerConfig{data, cluster, n.IP.String(), tracker, f.size})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), worker+"="+string(cfg))
+			cmd.Stderr = os.Stderr
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, w := io.Pipe()
+			cmd.Stdout = w
+			if _, err := n.Start(cmd); err != nil {
+				t.Fatal(err)
+			}
+			f.inputs, f.outputs = append(f.inputs, json.NewEncoder(in)), append(f.outputs, json.NewDecoder(out))
+			r := f.read(len(f.outputs) - 1)
+			if tracker == "" {
+				tracker = r.Addr
+			}
+		}
+	}
+	for i := range f.outputs {
+		f.read(i)
+	}
+	return f
+}
+
+func (f *fleet) read(i int) (r result) {
+	f.t.Helper()
+	if err := f.outputs[i].Decode(&r); err != nil {
+		f.t.Fatalf("member %d: %v", i, err)
+	}
+	return r
+}
+
+// measured is the time of the slowest member in each repeat, and the bytes of the values that entered and left a cluster at most.
+type measured struct {
+	took    []time.Duration
+	in, out float64 // bytes of a repeat
+}
+
+func (m *measured) best() time.Duration { return slices.Min(m.took) }
+
+func (f *fleet) do(o order) (m measured) {
+	f.t.Helper()
+	before := f.links()
+	for _, in := range f.inputs {
+		if err := in.Encode(o); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	m.took = make([]time.Duration, o.Repeats)
+	for i := range f.outputs {
+		for k, took := range f.read(i).Took {
+			m.took[k] = max(m.took[k], took)
+		}
+	}
+	in, out := map[string]float64{}, map[string]float64{}
+	for i, l := range f.links() {
+		n := float64(l.Bytes-before[i].Bytes) / float64(o.Repeats)
+		in[l.To] += n
+		out[l.From] += n
+	}
+	for _, c := range []string{"A", "B", "C", "D"} {
+		m.in, m.out = max(m.in, in[c]), max(m.out, out[c])
+	}
+	f.t.Log(fmt.Sprintf("%+v: %v, at most %.0f bytes into a cluster and %.0f out of one", o, m.took, m.in, m.out))
+	return m
+}
+
+func (f *fleet) links() []netns.LinkBytes {
+	f.t.Helper()
+	links, err := f.grid.LinkBytes()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return links
+}
+
+func TestBytesBetweenClusters(t *testing.T) {
+	f := startFleet(t)
+	f.do(order{Op: "AllReduce", Bytes: 800_000, Repeats: 3})
+	if m := f.do(order{Op: "AllReduce", Bytes: 800_000, Repeats: 10}); m.in > 1.65*800_000 {
+		t.Errorf("an AllReduce of 800 kB has %.0f bytes enter a cluster, want at most 1.65 copies", m.in)
+	}
+	f.do(order{Op: "AllReduce", Bytes: 8_000, Repeats: 10})
+	if m := f.do(order{Op: "Reduce", Bytes: 8_000_000, Repeats: 2}); m.out > 1.05*8_000_000 {
+		t.Errorf("a Reduce of 8 MB has %.0f bytes leave a cluster, want at most 1.05 copies", m.out)
+	}
+}
+
+func TestLocalReductionOfShuffle(t *testing.T) {
+	f := startFleet(t)
+	plain := f.do(order{Op: "Shuffle", Bytes: 1_000_000, Repeats: 1})
+	merged := f.do(order{Op: "Shuffle", Bytes: 1_000_000, Repeats: 1, Merge: true})
+	if share := merged.in / plain.in; share > 0.27 {
+		t.Errorf("values that merge 4 to 1 have %.3f of the bytes, want at most 0.27", share)
+	}
+	if share := merged.best().Seconds() / plain.best().Seconds(); share > 0.35 {
+		t.Errorf("values that merge 4 to 1 take %.3f of the time, want at most 0.35", share)
+	}
+}
