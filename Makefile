@@ -6,22 +6,22 @@ SHELL := bash
 # of vet, so `go test` need not run some of it for another time.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
-# What needs real network namespaces, and so Linux and root. The tests measure rates, so
-# they run one after the other and without the race detector.
+# What needs real network namespaces, and so Linux and root. The tests measure rates, so they run without the race
+# detector. They mostly wait for links, so two packages run at a time.
 GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/cast ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
 # detector, which makes them ten times slower.
 SIM := ./mob/sim
-# Packages that compute only, as TestPure checks: without goroutines there is nothing for the race detector, which makes
-# them ten times slower. mob/rlnc is another: its tests call it from several goroutines.
-PURE = $(shell go list ./mob/... ./proto ./interop/bittorrent/bdecode ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
+# Packages without goroutines: there is nothing for the race detector, which makes them ten times slower. TestPure checks
+# most of them; mob-bench runs simulations. mob/rlnc is another: its tests call it from several goroutines.
+PURE = $(shell go list ./mob/... ./proto ./cast/hostset ./interop/mob-bench ./interop/bittorrent/bdecode ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
 # All other packages but the root, whose tests list the module.
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|cast\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
-# Tests that measure memory or CPU time, which the race detector multiplies.
-UNRACED := TestMetricsCostLittle|TestMillion|TestFlood|TestNonMemberMemory
+# Tests in files for builds without the race detector, which multiplies the memory and CPU time that they need.
+UNRACED := TestMetricsCostLittle|TestFlood|TestNonMemberMemory|TestThousandNodesAnnounceTogether
 
 FUZZTIME ?= 1m
 SOAKTIME ?= 30m
@@ -89,13 +89,13 @@ test:
 	} | go run .ci/report.go
 
 # All tests but the grid's and the simulations, in another order each time, COUNT times; with the
-# race detector, if the package is not pure.
+# race detector, if the package is not pure. Some packages mostly wait, so three run at a time.
 race:
 	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
 	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -race -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
-	  go test -json -shuffle=on -count=$(COUNT) $(PURE) || failed=1; \
+	  go test -json -race -p 3 -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
+	  CGO_ENABLED=0 go test -json -shuffle=on -count=$(COUNT) $(PURE) || failed=1; \
 	  exit $$failed; \
 	} | go run .ci/report.go
 
@@ -104,9 +104,9 @@ race:
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
+	  go test -json -count=1 -p 2 -timeout 30m $(GRID) || failed=1; \
 	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
-	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast/hostset ./peer || failed=1; \
+	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast ./peer ./tracker || failed=1; \
 	  wait $$! || failed=1; \
 	  cat $$browser; rm $$browser; \
 	  exit $$failed; \

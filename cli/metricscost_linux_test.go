@@ -1,3 +1,5 @@
+//go:build !race
+
 package cli
 
 import (
@@ -42,9 +44,6 @@ func cpuTime(t *testing.T, pid int) time.Duration {
 func TestMetricsCostLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures for half a minute")
-	}
-	if raceDetector {
-		t.Skip("the race detector multiplies CPU time")
 	}
 	const peers, during, rounds = 64, 6 * time.Second, 3
 	dir := clitest.ShortDir(t)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package peer_test
 
 import (
@@ -34,9 +36,6 @@ const (
 func TestFlood(t *testing.T) {
 	if testing.Short() {
 		*floodTime = min(*floodTime, time.Second)
-	}
-	if raceDetector {
-		t.Skip("the race detector multiplies memory")
 	}
 	link, child := startFlooded(t, manyPieces)
 	fetchOnce(t, link)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package peer_test
 
 import (
@@ -60,9 +62,6 @@ const (
 func TestNonMemberMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("floods a node for seconds")
-	}
-	if raceDetector {
-		t.Skip("the race detector multiplies memory")
 	}
 	link, child := startFlooded(t, "1")
 	fetchOnce(t, link)

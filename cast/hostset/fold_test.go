@@ -128,7 +128,7 @@ func TestFoldProduct(t *testing.T) {
 
 // TestMillion checks that parsing and folding a million names takes at most twice the time of a map and a sort.
 func TestMillion(t *testing.T) {
-	if testing.Short() || raceDetector {
+	if testing.Short() {
 		t.Skip("it measures for some seconds")
 	}
 	for _, text := range []string{"n[1-1000000]", "n[000001-1000000]-ib0", "r[1-1000]n[1-1000]"} {

@@ -1,5 +1,0 @@
-//go:build !race
-
-package hostset
-
-const raceDetector = false

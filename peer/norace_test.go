@@ -1,5 +1,0 @@
-//go:build !race
-
-package peer_test
-
-const raceDetector = false

@@ -1,6 +1,0 @@
-//go:build race
-
-package tracker
-
-// raceDetector multiplies CPU time.
-const raceDetector = true
