@@ -44,8 +44,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	err = c.run(ctx)
-	err = errors.Join(err, c.node.close())
-	return c.result(), err
+	return c.result(), errors.Join(err, c.close())
 }
 
 // caster is a running cast.
@@ -57,6 +56,7 @@ type caster struct {
 	launcher *launch.Launcher
 	hosts    []*host
 	dials    *dials
+	fetches  sync.WaitGroup // of a gather
 
 	silence time.Duration // see there
 	looked  time.Time     // when look was called last
@@ -89,6 +89,10 @@ func newCaster(cfg Config) (c *caster, err error) {
 		}
 		c.hosts = append(c.hosts, h)
 	}
+	outputs, err := Outputs(cfg)
+	if err != nil {
+		return nil, err
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -105,7 +109,15 @@ func newCaster(cfg Config) (c *caster, err error) {
 		Keep:     cfg.Keep,
 		Log:      cfg.Log,
 	})
-	if c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log); err != nil {
+	if cfg.Output != "" {
+		for i, h := range c.hosts {
+			h.output = outputs[i]
+		}
+		c.node, err = startGatherNode(&cfg)
+	} else {
+		c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log)
+	}
+	if err != nil {
 		return nil, err
 	}
 	c.dials = &dials{connect: c.node.Host().Connect, log: cfg.Log, slots: make(chan struct{}, maxDials)}
@@ -157,6 +169,7 @@ func (c *caster) run(ctx context.Context) error {
 	cancel()
 	all.Wait()
 	c.dials.all.Wait()
+	c.fetches.Wait()
 	c.look()
 	if why == nil && !errors.Is(failed, context.Canceled) {
 		return failed // which the hosts have received
@@ -251,6 +264,14 @@ func (c *caster) checkStall(now time.Time) {
 	}
 }
 
+// close closes the node. It keeps its directory if a gather can be resumed.
+func (c *caster) close() error {
+	if c.resumable() {
+		c.node.dir = ""
+	}
+	return c.node.close()
+}
+
 // send sends an event.
 func (c *caster) send(e Event) {
 	c.events.Lock()
@@ -264,6 +285,7 @@ func (c *caster) result() *Result {
 	for _, h := range c.hosts {
 		hr := h.now(time.Now())
 		r.Hosts = append(r.Hosts, hr)
+		r.Length += hr.Length
 		r.Took = max(r.Took, hr.Took)
 	}
 	return r

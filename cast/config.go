@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/cast/agent"
 )
 
-// Config configures a cast.
+// Config configures a cast, or with Output a gather.
 type Config struct {
 	// Source is the path of a file or directory, or "-" for a stream from Stdin.
 	Source string
@@ -25,6 +25,10 @@ type Config struct {
 	// Exec is a command line for sh on each host, after [Host.Expand], that gets the content on its standard input, instead of
 	// Dest.
 	Exec string
+	// Output reverses the cast: the file or directory at Source of each host is copied to this path on this machine, after
+	// [Host.Expand]. With a slash at its end the content is put into it. Source is then relative to the home directory of the login,
+	// and Dest, Exec, Force and DropSlow are unused. See [Outputs].
+	Output string
 	// Force replaces existing files at Dest in place: only different pieces are sent. Without it a host with existing files fails.
 	Force bool
 
@@ -75,7 +79,7 @@ type Event struct {
 
 // Source is the state of the source of a cast.
 type Source struct {
-	// Length is the size in bytes, -1 for a stream that has not ended.
+	// Length is the size in bytes, -1 for a stream that has not ended, and 0 in a gather.
 	Length int64
 	// Read is the number of bytes that were hashed.
 	Read int64
@@ -91,7 +95,7 @@ const (
 	Program  Phase = "program"  // mob-agent is looked up or uploaded
 	Start    Phase = "start"    // its node starts
 	Fetching Phase = "fetching" // the content arrives
-	Done     Phase = "done"     // the content is at Dest, or Exec has exited with status 0
+	Done     Phase = "done"     // the content is at Dest or Output, or Exec has exited with status 0
 	Failed   Phase = "failed"   // with HostResult.Error
 )
 
@@ -104,6 +108,8 @@ type HostResult struct {
 	Host
 	Progress
 	Phase Phase
+	// Length is the size of the content of the host in a gather, 0 before it is known.
+	Length int64
 	// Took is the time from the start of the cast until the host was done or failed, or until now.
 	Took time.Duration
 	// Exit is the exit status of Exec, nil if it has not exited.
@@ -119,7 +125,7 @@ type HostResult struct {
 type Result struct {
 	// Hosts are in the order of Config.Hosts. Each is Done or Failed, unless the cast was interrupted.
 	Hosts []HostResult
-	// Length is the size of the content in bytes, -1 if it is unknown.
+	// Length is the size of the content in bytes, -1 if it is unknown. In a gather it is the sum of all hosts.
 	Length int64
 	// DroppedBits is the number of files and directories whose setuid, setgid or sticky bits were dropped.
 	DroppedBits int

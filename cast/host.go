@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/cast/launch"
@@ -20,8 +21,10 @@ import (
 type host struct {
 	caster     *caster
 	index      int
-	dest, exec string // after Expand
-	ready      bool   // a Ready was received; of the goroutine of read
+	dest, exec string           // after Expand
+	output     string           // the absolute path of the copy, in a gather
+	ready      bool             // a Ready was received; of the goroutine of read
+	node       libpeer.AddrInfo // of the last Ready; of the goroutine of read
 
 	ctx    context.Context         // ends when the agent must end
 	cancel context.CancelCauseFunc // with nil if the host is done
@@ -30,6 +33,7 @@ type host struct {
 	is       HostResult // Took is set by settle
 	changed  bool       // since the last call of look
 	lastSeen time.Time
+	served   bool            // its content is fetched, in a gather
 	moved    int64           // the most bytes that it reported, of the content and of traffic
 	process  *launch.Process // nil before it runs
 }
@@ -161,6 +165,9 @@ func (h *host) start() (*agent.Start, error) {
 	if h.caster.source.handed.Load() {
 		return &s, nil
 	}
+	if s.Serve != "" {
+		s.Name = gatherName(h.is.Name)
+	}
 	return &s, h.admit(&s)
 }
 
@@ -214,9 +221,11 @@ func (h *host) take(r *agent.Report) error {
 	case r.Ready != nil && len(r.Ready.Addrs) > launch.MaxAddrs:
 		return fmt.Errorf("the host sent %d addresses, more than %d", len(r.Ready.Addrs), launch.MaxAddrs)
 	case r.Ready != nil:
-		h.ready = true
+		h.ready, h.node = true, *r.Ready
 		h.enter(Fetching)
 		h.caster.dials.start(h.ctx, *r.Ready)
+	case h.output != "":
+		return h.takeServed(r)
 	case r.Progress != nil:
 		h.progress(*r.Progress)
 	case r.Output != nil:

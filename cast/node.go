@@ -23,30 +23,37 @@ import (
 // agents.
 type node struct {
 	*peer.Node
-	dir     string
+	dir     string // empty if close shall not remove it
 	secret  *membership.Secret
 	tracker *tracker.Server
 }
 
 // startNode starts the node in a new directory below data, by default [os.TempDir]. content is false for a stream.
-func startNode(data, cluster string, content bool, log *slog.Logger) (n *node, err error) {
-	n = new(node)
+func startNode(data, cluster string, content bool, log *slog.Logger) (*node, error) {
+	dir, err := os.MkdirTemp(data, "mob-cast-")
+	if err != nil {
+		return nil, err
+	}
+	return startNodeIn(dir, cluster, content, log)
+}
+
+// startNodeIn starts the node in a directory.
+func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, err error) {
+	n = &node{dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
 		}
 	}()
-	if n.dir, err = os.MkdirTemp(data, "mob-cast-"); err != nil {
-		return n, err
-	}
 	if n.secret, err = membership.NewSecret(); err != nil {
 		return n, err
 	}
-	key, grant, err := n.admit(cluster, membership.DefaultRoles|membership.Track)
+	key, err := datadir.LoadKey(n.dir)
 	if err != nil {
 		return n, err
 	}
-	if err := datadir.SaveKey(n.dir, key); err != nil {
+	grant, err := n.sign(key, cluster, membership.DefaultRoles|membership.Track)
+	if err != nil {
 		return n, err
 	}
 	n.Node, err = peer.Start(peer.Config{
@@ -66,25 +73,30 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (n *node, e
 	return n, nil
 }
 
-// admit creates a key and its certificate. Clocks of hosts may be wrong, so the certificate is always valid; the network ends with
-// the cast.
+// admit creates a key and its certificate.
 func (n *node) admit(cluster string, roles membership.Roles) (crypto.PrivKey, *membership.Grant, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
+	grant, err := n.sign(key, cluster, roles)
+	return key, grant, err
+}
+
+// sign creates the certificate of a key. Clocks of hosts may be wrong, so the certificate is always valid; the network ends with the
+// cast.
+func (n *node) sign(key crypto.PrivKey, cluster string, roles membership.Roles) (*membership.Grant, error) {
 	id, err := libpeer.IDFromPrivateKey(key)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	grant, err := n.secret.Sign(membership.Certificate{
+	return n.secret.Sign(membership.Certificate{
 		Peer:    id,
 		Cluster: cluster,
 		Roles:   roles,
 		From:    time.Unix(0, 0),
 		To:      time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC),
 	})
-	return key, grant, err
 }
 
 // close closes the node and removes its directory.

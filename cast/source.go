@@ -39,9 +39,9 @@ type source struct {
 	droppedBits  atomic.Int64 // see [Result]
 }
 
-// maxManifest bounds a manifest in a Start message, in bytes, and the content with its manifest. The handshakes for a request cost
-// about as many. A longer one enters each cluster once.
-const maxManifest = 16 << 10
+// maxManifest bounds a manifest in a Start message, in bytes, and the content with its manifest. A longer one enters each cluster
+// once.
+const maxManifest = agent.MaxManifest
 
 // streams reports whether the source is a stream: standard input, or a file for a command.
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
@@ -51,6 +51,11 @@ func newSource(cfg *Config, n *node) (*source, error) {
 	s.start = agent.Start{Given: cfg.Dest, Force: cfg.Force, Spool: cfg.Spool}
 	s.length.Store(-1)
 	switch {
+	case cfg.Output != "":
+		s.start = agent.Start{Serve: cfg.Source, FollowLinks: cfg.FollowLinks}
+		s.length.Store(0)
+		close(s.ready)
+		return s, nil
 	case cfg.Source == "-":
 		s.stream = cfg.Stdin
 	case cfg.Exec != "":
@@ -92,6 +97,9 @@ func (s *source) startStream() error {
 
 // run reads the source. It returns when a stream or ctx ends, or the source fails.
 func (s *source) run(ctx context.Context) error {
+	if s.cfg.Output != "" {
+		return nil
+	}
 	if s.stream == nil {
 		return s.seed(ctx)
 	}

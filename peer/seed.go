@@ -23,6 +23,8 @@ import (
 
 // SeedOptions are the options of [Node.Seed]. The zero value seeds plain pieces.
 type SeedOptions struct {
+	// ManifestName is the name in the manifest. Empty means the base name of the path.
+	ManifestName string `json:"-"`
 	// PieceLength is in bytes. 0 means a length that suits the content.
 	PieceLength uint32 `json:"piece_length,omitempty"`
 	// Coded makes the transfer a coded one. It is the number of source blocks in a
@@ -210,6 +212,9 @@ func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.
 	}
 	if !o.Torrent {
 		m, err = store.Scan(ctx, root, so)
+		if err == nil {
+			m.Name = cmp.Or(o.ManifestName, m.Name)
+		}
 		return m, nil, err
 	}
 	so.Accept = func(m *proto.Manifest) error {
@@ -218,6 +223,7 @@ func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.
 	}
 	m, sums, err := store.ScanSHA1(ctx, root, so)
 	if err == nil {
+		m.Name = cmp.Or(o.ManifestName, m.Name)
 		info, err = n.cfg.Torrents.Build(m, sums)
 	}
 	return m, info, err

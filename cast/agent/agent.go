@@ -226,7 +226,7 @@ const collectAt = 200
 
 // join starts the node, and returns the job that uses it.
 func (a *agent) join(ctx context.Context, s *Start) (job, error) {
-	if s.Link != "" {
+	if s.Stream == nil {
 		debug.SetGCPercent(collectAt)
 	}
 	if err := a.startNode(s); err != nil {
@@ -239,7 +239,10 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 	meeting, cancel := context.WithTimeout(ctx, casterWait)
 	defer cancel()
 	a.meetCaster(meeting, s.Caster)
-	if s.Link != "" {
+	switch {
+	case s.Serve != "":
+		return &serving{node: a.node, start: s}, nil
+	case s.Link != "":
 		return newDownload(a.node, s)
 	}
 	return newStreaming(a.node, s, a.server.Dir, func(line string) { a.out.Load().output(line) })
@@ -249,7 +252,12 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 func (a *agent) settle(err error) {
 	a.settled, a.failure = true, err
 	p := a.progress()
-	if err == nil {
+	s, serves := a.job.(*serving)
+	switch {
+	case err == nil && serves:
+		a.out.Load().send(&Report{Served: s.served()})
+		return
+	case err == nil:
 		a.out.Load().send(&Report{Done: &p})
 		return
 	}
@@ -277,7 +285,7 @@ func (a *agent) orphaned(l *liveness) (over bool, err error) {
 	switch {
 	case !l.orphan && time.Since(l.received) < silence:
 		return false, nil
-	case a.server.Attachable() && !a.settled && time.Since(l.received) < attachWait:
+	case a.server.Attachable() && (!a.settled || a.given.Serve != "") && time.Since(l.received) < attachWait:
 		return false, nil
 	case a.failure != nil:
 		return true, a.failure

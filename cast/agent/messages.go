@@ -53,6 +53,11 @@ type Start struct {
 	Force bool   `json:"force,omitempty"`
 	// Exec is a command for sh that gets the content on its standard input, instead of Dest.
 	Exec string `json:"exec,omitempty"`
+	// Serve is the path of a file or directory that the agent seeds for the caster, in a gather: then Link, Stream, Dest and Exec are
+	// empty. Name is the name in its manifest, and FollowLinks follows symbolic links that lead out of it.
+	Serve       string `json:"serve,omitempty"`
+	Name        string `json:"name,omitempty"`
+	FollowLinks bool   `json:"follow_links,omitempty"`
 	// Spool bounds the spool of a stream, in bytes.
 	Spool int64 `json:"spool,omitempty"`
 }
@@ -73,13 +78,28 @@ type Report struct {
 	// Done reports that the content is on the disk of the host, or that the command has exited with status 0.
 	Done   *Progress `json:"done,omitempty"`
 	Failed *Failed   `json:"failed,omitempty"`
+	// Served is sent instead of Done in a gather, when the content is hashed.
+	Served *Served `json:"served,omitempty"`
 	// Relay is about a command that the agent runs on another host.
 	Relay *launch.Frame `json:"relay,omitempty"`
 }
 
+// Served is the content that an agent serves.
+type Served struct {
+	// Content is the id of the manifest, and Length the size in bytes.
+	Content string `json:"content"`
+	Length  int64  `json:"length"`
+	// Manifest is the manifest, if it is short.
+	Manifest []byte `json:"manifest,omitempty"`
+}
+
+// MaxManifest bounds a manifest in a message, in bytes. The handshakes for a request cost about as many.
+const MaxManifest = 16 << 10
+
 // Progress is sent once per second.
 type Progress struct {
-	// Bytes is the number of verified bytes of the content, or of bytes written to the consumer of a stream.
+	// Bytes is the number of verified bytes of the content, of bytes written to the consumer of a stream, or of hashed bytes in a
+	// gather.
 	Bytes int64 `json:"bytes"`
 	// WAN and LAN are the payload received from other sites and from the own site, in bytes. Rack is the part of LAN from the own
 	// cluster, if its name has several parts.

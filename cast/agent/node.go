@@ -68,7 +68,7 @@ func (a *agent) startNode(s *Start) (err error) {
 		Listen:  ListenAddrs(),
 		Network: &membership.Config{Network: id, Grant: grant},
 		Finder:  Finder,
-		Tuning:  Tuning(s.Link != ""),
+		Tuning:  Tuning(s.Stream == nil),
 	})
 	return err
 }

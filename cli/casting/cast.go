@@ -103,6 +103,7 @@ type flags struct {
 	min       string
 	good, bad string
 	quiet     bool
+	way       string // "to" or "from" hosts
 	set       *pflag.FlagSet
 }
 
@@ -123,25 +124,30 @@ func newCast(a *command.App, run runner) *cobra.Command {
 }
 
 func (f *flags) add(fl *pflag.FlagSet) {
-	f.set = fl
-	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy to, `[CLUSTER=]HOSTSET`; repeatable")
-	fl.StringVar(&f.retry, "retry", "", "copy to the hosts in a `FILE` that --bad wrote")
-	fl.StringVar(&f.Cluster, "cluster", "", "cluster of this machine among the clusters of --hosts, $MOB_CLUSTER by default")
+	f.addHosts(fl, "to")
 	fl.StringVarP(&f.Dest, "output", "o", "", "file or directory to create on each host, `DEST`")
 	fl.StringVar(&f.Exec, "exec", "", "command that gets the content on each host, `CMD`")
 	fl.BoolVarP(&f.Force, "force", "f", false, "replace what is at DEST")
 	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of SRC")
+	fl.StringVar(&f.spool, "spool", defaultSpool, "`SIZE` that a stream may take on the disk of a slow host, and here")
+	f.addLimits(fl)
+	fl.DurationVar(&f.DropSlow, "drop-slow", 0, "end a host that alone holds a stream back for that long, `D`")
+	fl.Lookup("drop-slow").NoOptDefVal = "10s"
+}
+
+// addHosts adds the flags that cast and gather share. way is the direction of the copies.
+func (f *flags) addHosts(fl *pflag.FlagSet, way string) {
+	f.set, f.way = fl, way
+	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy "+way+", `[CLUSTER=]HOSTSET`; repeatable")
+	fl.StringVar(&f.retry, "retry", "", "copy "+way+" the hosts in a `FILE` that --bad wrote")
+	fl.StringVar(&f.Cluster, "cluster", "", "cluster of this machine among the clusters of --hosts, $MOB_CLUSTER by default")
 	fl.StringVar(&f.launcher, "launch", "ssh", "`NAME` of the program that starts the hosts: "+strings.Join(launcherNames(), ", "))
 	fl.StringVar(&f.shell, "rsh", "", "another such program: called as `CMD` HOST COMMANDLINE, or with the host for %h")
 	fl.IntVar(&f.Window, "window", defaultWindow, "`NUMBER` of concurrent logins")
 	fl.IntVar(&f.Tree, "tree", 0, "let each host log in to `NUMBER` hosts, 8 by default; 0 logs in to all from here")
 	fl.Lookup("tree").NoOptDefVal = "8"
 	fl.BoolVar(&f.Keep, "keep", false, "leave the program on the hosts for the next cast, in $XDG_CACHE_HOME/mob")
-	fl.StringVar(&f.spool, "spool", defaultSpool, "`SIZE` that a stream may take on the disk of a slow host, and here")
-	f.addLimits(fl)
-	fl.DurationVar(&f.DropSlow, "drop-slow", 0, "end a host that alone holds a stream back for that long, `D`")
-	fl.Lookup("drop-slow").NoOptDefVal = "10s"
-	fl.StringVar(&f.good, "good", "", "write the hosts that got the content to a `FILE`")
+	fl.StringVar(&f.good, "good", "", "write the hosts whose copy is complete to a `FILE`")
 	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
@@ -156,7 +162,34 @@ func (f *flags) addLimits(fl *pflag.FlagSet) {
 // check completes the configuration, before any host is contacted. It returns the minimum number of hosts that must
 // get the content.
 func (f *flags) check(a *command.App, src string) (least int, err error) {
-	f.Source, f.Stdin = src, a.In
+	f.Stdin = a.In
+	switch {
+	case f.set.Changed("exec") && f.set.Changed("output"):
+		return 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
+	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":
+		return 0, errors.New("--exec is empty: give a command")
+	case f.set.Changed("output") && f.Dest == "":
+		return 0, errors.New("-o is empty: give a path")
+	case f.set.Changed("drop-slow") && src != "-" && f.Exec == "":
+		return 0, errors.New("--drop-slow requires a stream: SRC - or --exec")
+	}
+	spool, err := humanize.ParseBytes(f.spool)
+	if err != nil || spool > math.MaxInt64 {
+		return 0, fmt.Errorf("--spool %q: must be a size such as 10GB", f.spool)
+	}
+	f.Spool = int64(spool)
+	if least, err = f.checkHosts(a, src); err != nil {
+		return 0, err
+	}
+	if _, err := f.Hosts[0].Expand(f.Dest + f.Exec); err != nil { // one of them is empty
+		return 0, err
+	}
+	return least, f.checkSource(a, src)
+}
+
+// checkHosts is the part of check that cast and gather share.
+func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
+	f.Source = src
 	if f.Log, _, err = command.NewLog(a.Err, a.LogLevel, false); err != nil {
 		return 0, err
 	}
@@ -165,16 +198,8 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 		return 0, fmt.Errorf("--window %d: must be 1 or more", f.Window)
 	case f.Tree < 0:
 		return 0, fmt.Errorf("--tree %d: must be 0 or more", f.Tree)
-	case f.set.Changed("exec") && f.set.Changed("output"):
-		return 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
-	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":
-		return 0, errors.New("--exec is empty: give a command")
 	case f.set.Changed("rsh") && f.set.Changed("launch"):
 		return 0, errors.New("--rsh and --launch are mutually exclusive")
-	case f.set.Changed("output") && f.Dest == "":
-		return 0, errors.New("-o is empty: give a path")
-	case f.set.Changed("drop-slow") && src != "-" && f.Exec == "":
-		return 0, errors.New("--drop-slow requires a stream: SRC - or --exec")
 	case f.set.Changed("grace") && !f.set.Changed("min"):
 		return 0, errors.New("--grace requires --min")
 	}
@@ -183,11 +208,6 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 			return 0, fmt.Errorf("--%s %v: must be positive", name, d)
 		}
 	}
-	spool, err := humanize.ParseBytes(f.spool)
-	if err != nil || spool > math.MaxInt64 {
-		return 0, fmt.Errorf("--spool %q: must be a size such as 10GB", f.spool)
-	}
-	f.Spool = int64(spool)
 	if f.Shell, err = f.parseShell(); err != nil {
 		return 0, err
 	}
@@ -212,10 +232,7 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 	if !f.set.Changed("grace") {
 		f.Grace = -1
 	}
-	if _, err := f.Hosts[0].Expand(f.Dest + f.Exec); err != nil { // one of them is empty
-		return 0, err
-	}
-	return least, f.checkSource(a, src)
+	return least, nil
 }
 
 // parseHosts returns the hosts of --hosts and --retry.
@@ -225,7 +242,7 @@ func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
 		specs = append(specs, "@"+f.retry)
 	}
 	if len(specs) == 0 {
-		return nil, errors.New("--hosts is missing: say where to copy to")
+		return nil, errors.New("--hosts is missing: say where to copy " + f.way)
 	}
 	for _, s := range specs {
 		if src == "-" && (s == "-" || strings.HasSuffix(s, "=-")) {
@@ -293,11 +310,11 @@ func runCast(ctx context.Context, a *command.App, run runner, f *flags, least in
 	err = errors.Join(err, a.Print(r, r.print), writeHosts(a.Env, f.good, r.hosts(true)), writeHosts(a.Env, f.bad, r.hosts(false)))
 	switch {
 	case ctx.Err() != nil && (err != nil || r.Done < least):
-		return command.Interruptedf("interrupted: %d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
+		return command.Interruptedf("interrupted: %s", r.result())
 	case err != nil:
 		return err
 	case r.Done < least:
-		return fmt.Errorf("%d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
+		return errors.New(r.result())
 	}
 	return nil
 }

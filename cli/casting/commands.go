@@ -13,7 +13,7 @@ import (
 
 // Commands returns the commands of the package.
 func Commands(a *command.App) []*cobra.Command {
-	return []*cobra.Command{newCast(a, cast.Run), newSbcast(a, cast.Run), newAgent(a)}
+	return []*cobra.Command{newCast(a, cast.Run), newGather(a, cast.Run), newSbcast(a, cast.Run), newAgent(a)}
 }
 
 const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It reads messages from

@@ -27,6 +27,7 @@ const (
 // view collects the events of a cast for its frames.
 type view struct {
 	name  string
+	way   string // of the copies: "to" or "from" hosts
 	began time.Time
 
 	mu      sync.Mutex
@@ -47,11 +48,14 @@ type sample struct {
 }
 
 func newView(cfg cast.Config) *view {
-	v := &view{name: cfg.Source, began: time.Now(), wake: make(chan struct{}, 1)}
+	v := &view{name: cfg.Source, way: "to", began: time.Now(), wake: make(chan struct{}, 1)}
 	if v.name == "-" {
 		v.name = "standard input"
 	}
 	v.source.Length = -1
+	if cfg.Output != "" {
+		v.way, v.source.Length = "from", 0
+	}
 	for _, h := range cfg.Hosts {
 		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
 	}
@@ -136,7 +140,7 @@ func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Confi
 // frame returns how far the cast is now.
 func (v *view) frame() frame {
 	v.mu.Lock()
-	f := frame{name: v.name, took: time.Since(v.began), source: v.source, hosts: slices.Clone(v.hosts)}
+	f := frame{name: v.name, way: v.way, took: time.Since(v.began), source: v.source, hosts: slices.Clone(v.hosts)}
 	v.mu.Unlock()
 	var got int64
 	for i := range f.hosts {
@@ -155,6 +159,7 @@ func (v *view) frame() frame {
 // frame shows the progress of a cast.
 type frame struct {
 	name   string
+	way    string
 	took   time.Duration
 	source cast.Source
 	hosts  hosts
@@ -192,6 +197,7 @@ func phaseLine(phase string, hosts int) string { return fmt.Sprintf("  %-9s %5d 
 func (f frame) head() string {
 	text := f.name
 	switch s := f.source; {
+	case f.way == "from":
 	case s.Length < 0 && s.Read > 0:
 		text += fmt.Sprintf(": %s so far", term.Bytes(s.Read))
 	case s.Length >= 0 && s.Read < s.Length:
@@ -199,7 +205,7 @@ func (f frame) head() string {
 	case s.Length >= 0:
 		text += ": " + term.Bytes(s.Length)
 	}
-	return fmt.Sprintf("%s to %s, %s", text, term.Plural(len(f.hosts), "host"), term.Duration(f.took))
+	return fmt.Sprintf("%s %s %s, %s", text, f.way, term.Plural(len(f.hosts), "host"), term.Duration(f.took))
 }
 
 // progress returns the bytes that the hosts that did not fail have, and need: -1 for a stream.
@@ -207,7 +213,7 @@ func (f frame) progress() (have, all int64) {
 	for _, h := range f.hosts {
 		if h.Phase != cast.Failed {
 			have += h.Bytes
-			all += f.source.Length
+			all += f.source.Length + h.Length
 		}
 	}
 	if f.source.Length < 0 {

@@ -53,7 +53,7 @@ func (hs hosts) slowest(length int64) string {
 	})
 	text := fmt.Sprintf("%s, %s", least.Name, term.Bytes(least.Bytes))
 	if length >= 0 {
-		text = fmt.Sprintf("%s, %d%%", least.Name, term.Percent(least.Bytes, length))
+		text = fmt.Sprintf("%s, %d%%", least.Name, term.Percent(least.Bytes, length+least.Length))
 	}
 	if still := time.Since(least.Moved); still > stallAfter {
 		text += fmt.Sprintf(", no progress for %s", term.Duration(still))

@@ -32,8 +32,9 @@ type report struct {
 	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 
-	all  hosts
-	took time.Duration
+	all    hosts
+	took   time.Duration
+	output string // of a gather
 }
 
 // hostReport is the result of one host.
@@ -55,7 +56,7 @@ type hostReport struct {
 }
 
 func newReport(res *cast.Result, cfg cast.Config) *report {
-	r := &report{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), DroppedBits: res.DroppedBits, all: res.Hosts, took: res.Took}
+	r := &report{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), DroppedBits: res.DroppedBits, all: res.Hosts, took: res.Took, output: cfg.Output}
 	var got int64
 	for _, h := range res.Hosts {
 		r.Hosts = append(r.Hosts, hostReport{
@@ -81,9 +82,16 @@ func (r *report) print(t term.TextWriter) {
 	if r.Bytes >= 0 {
 		size = term.Bytes(r.Bytes) + " "
 	}
-	t.Line("%s: %sto %d of %s in %s, %s in total; %s from WAN, %s from LAN", name, size, r.Done, term.Plural(len(r.Hosts), "host"),
+	way := "to"
+	if r.output != "" {
+		way = "from"
+	}
+	t.Line("%s: %s%s %d of %s in %s, %s in total; %s from WAN, %s from LAN", name, size, way, r.Done, term.Plural(len(r.Hosts), "host"),
 		term.Duration(r.took), term.Rate(r.Rate), term.Bytes(r.FromWAN), term.Bytes(r.FromLAN))
-	if r.DroppedBits > 0 {
+	switch {
+	case r.DroppedBits > 0 && r.output != "":
+		t.Line("  the copies have %s", command.DroppedBits(r.DroppedBits))
+	case r.DroppedBits > 0:
 		t.Line("  each host has %s", command.DroppedBits(r.DroppedBits))
 	}
 	r.printClusters(t)
@@ -101,6 +109,14 @@ func (r *report) print(t term.TextWriter) {
 	if late := r.late(); late != "" {
 		t.Line("%s", late)
 	}
+}
+
+// result returns the number of hosts that are done as a sentence.
+func (r *report) result() string {
+	if r.output != "" {
+		return fmt.Sprintf("the content of %d of %s is here", r.Done, term.Plural(len(r.Hosts), "host"))
+	}
+	return fmt.Sprintf("%d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
 }
 
 // late names the last host that was done, if it was much later than half of them.
@@ -140,7 +156,7 @@ func (r *report) printClusters(t term.TextWriter) {
 
 // copies formats the number of copies received, if the size is known.
 func (r *report) copies(bytes int64) string {
-	if r.Bytes <= 0 {
+	if r.Bytes <= 0 || r.output != "" {
 		return ""
 	}
 	return fmt.Sprintf(" (%.2f copies)", float64(bytes)/float64(r.Bytes))

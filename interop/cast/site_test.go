@@ -148,7 +148,13 @@ func (s *site) start(stdin *os.File, args ...string) *casting {
 // startBy is start with another remote shell.
 func (s *site) startBy(shell string, stdin *os.File, args ...string) *casting {
 	s.t.Helper()
-	args = append([]string{"cast", "--json", "--rsh", shell}, args...)
+	return s.run("cast", shell, stdin, args...)
+}
+
+// run is startBy for cast or gather.
+func (s *site) run(command, shell string, stdin *os.File, args ...string) *casting {
+	s.t.Helper()
+	args = append([]string{command, "--json", "--rsh", shell}, args...)
 	clusters := map[string][]string{}
 	for _, h := range s.hosts {
 		clusters[h.Node.Cluster] = append(clusters[h.Node.Cluster], h.Name)

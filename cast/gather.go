@@ -1,0 +1,203 @@
+package cast
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// Outputs returns the absolute path of the copy of each host in a gather, or nil for a cast. It fails if two hosts have the same path,
+// or one has a path in that of another.
+func Outputs(cfg Config) (paths []string, err error) {
+	if cfg.Output == "" {
+		return nil, nil
+	}
+	for _, h := range cfg.Hosts {
+		path, err := h.Expand(cfg.Output)
+		if err != nil {
+			return nil, err
+		}
+		if strings.HasSuffix(cfg.Output, "/") {
+			name := filepath.Base(cfg.Source)
+			if strings.Trim(name, "./") == "" {
+				return nil, fmt.Errorf("%q has no name: give a path without a slash at its end", cfg.Source)
+			}
+			path = filepath.Join(path, name)
+		}
+		if path, err = filepath.Abs(path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	sorted := slices.Clone(paths)
+	slices.SortFunc(sorted, func(a, b string) int { return strings.Compare(a+"/", b+"/") })
+	for i, path := range sorted[1:] {
+		if before := sorted[i]; strings.HasPrefix(path+"/", before+"/") {
+			return nil, fmt.Errorf("%q does not give each host its own path: %s and %s", cfg.Output, before, path)
+		}
+	}
+	return paths, nil
+}
+
+// gatherName returns the name in the manifest of a host. Equal content of two hosts thus has two ids, and each is a transfer.
+func gatherName(host string) string { return fmt.Sprintf("%.16x", sha256.Sum256([]byte(host))) }
+
+// gatherDir returns the directory of the caster's node: in the directory that contains all copies. It remains until these are
+// complete, and the same gather resumes them.
+func gatherDir(output string) string {
+	fixed, _, _ := strings.Cut(output, "%")
+	return filepath.Join(fixed[:strings.LastIndex(fixed, "/")+1], fmt.Sprintf(".mob-gather-%.4x", sha256.Sum256([]byte(output))))
+}
+
+func startGatherNode(cfg *Config) (*node, error) {
+	dir := gatherDir(cfg.Output)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, err
+	}
+	return startNodeIn(dir, ownCluster(cfg), true, cfg.Log)
+}
+
+// resumable reports whether some copy of a gather is incomplete.
+func (c *caster) resumable() bool {
+	return c.cfg.Output != "" && slices.ContainsFunc(c.node.Transfers(), func(t *peer.Transfer) bool {
+		return t.Progress().Phase != peer.Whole
+	})
+}
+
+// takeServed handles a report in a gather, except Ready. It fails if the report is invalid.
+func (h *host) takeServed(r *agent.Report) error {
+	switch {
+	case r.Progress != nil:
+		h.hashing(r.Progress.Bytes)
+	case r.Served != nil:
+		return h.fetch(r.Served)
+	case r.Failed != nil:
+		h.settle(Failed, agent.Line(r.Failed.Error), 0)
+	default:
+		return errors.New("the host sent an invalid report")
+	}
+	return nil
+}
+
+// hashing records the number of bytes that the agent has hashed.
+func (h *host) hashing(bytes int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.is.settled() || h.served {
+		return
+	}
+	if bytes > h.moved {
+		h.moved, h.is.Moved = bytes, time.Now()
+	}
+	h.is.Waiting, h.changed = "its hashes", true
+}
+
+// fetch starts to fetch the content that the agent serves. A later report of the same agent is ignored. It fails if the report is
+// invalid.
+func (h *host) fetch(s *agent.Served) error {
+	id, err := cid.Decode(s.Content)
+	if err != nil || s.Length < 0 {
+		return errors.New("the host sent an invalid Served report")
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.served {
+		return nil
+	}
+	h.served, h.moved, h.is.Length, h.is.Waiting = true, 0, s.Length, ""
+	peers, _ := libpeer.AddrInfoToP2pAddrs(&h.node) // a Ready has a valid id
+	link := &proto.Link{Manifest: id, Peers: peers}
+	h.caster.fetches.Go(func() {
+		t, err := h.get(link, s.Manifest)
+		if err == nil {
+			err = h.await(t)
+		}
+		if err != nil {
+			h.fail(h.explain(err))
+			return
+		}
+		h.settle(Done, "", 0)
+	})
+	return nil
+}
+
+// get starts the transfer of a copy, or resumes it. An incomplete copy of older content is replaced.
+func (h *host) get(link *proto.Link, manifest []byte) (*peer.Transfer, error) {
+	n := h.caster.node
+	old, err := n.Transfer(h.output)
+	if err == nil && old.ID != link.Manifest {
+		for old.Manifest() != nil && (old.Progress().Phase == peer.Seeking || old.Progress().Phase == peer.Checking) {
+			select {
+			case <-time.After(lookEvery):
+			case <-h.ctx.Done():
+				return nil, context.Cause(h.ctx)
+			}
+		}
+		if old.Progress().Phase != peer.Whole {
+			if _, err := n.Remove(old, true); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return n.Get(link, h.output, peer.GetOptions{Manifest: manifest})
+}
+
+// await waits until a copy is on the disk.
+func (h *host) await(t *peer.Transfer) error {
+	ended := make(chan error, 1)
+	go func() { ended <- t.Flush(h.ctx) }()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		var err error
+		over := false
+		select {
+		case err = <-ended:
+			over = true
+		case <-tick.C:
+		}
+		st := t.Progress()
+		p := Progress{WAN: st.Traffic.WANIn, LAN: st.Traffic.LANIn, Waiting: st.Waiting}
+		if parts := proto.ClusterParts(h.is.Cluster); parts > 1 && h.is.Cluster == h.caster.node.Cluster() {
+			p.Rack = p.LAN
+		}
+		if st.Phase != peer.Checking {
+			p.Bytes = st.Have
+		}
+		h.progress(p)
+		switch {
+		case over:
+			h.caster.source.droppedBits.Add(int64(st.DroppedBits))
+			return err
+		case st.SourceChanged:
+			return fmt.Errorf("%s was changed while it was gathered", h.caster.cfg.Source)
+		}
+	}
+}
+
+// explain returns an error that names the copy as the user did, so that hosts with the same error have the same text.
+func (h *host) explain(err error) error {
+	output := h.caster.cfg.Output
+	var exists *store.ExistsError
+	if errors.As(err, &exists) {
+		return fmt.Errorf("%s exists already: remove it or choose another path", output)
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), h.output, output))
+}

@@ -1,0 +1,187 @@
+package cast
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// gather gathers, and checks that nothing is left on hosts.
+func (g *grid) gather(cfg Config) *Result {
+	g.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	r, err := Run(ctx, cfg)
+	must(g.t, err)
+	g.checkClean()
+	return r
+}
+
+// TestGather gathers files of two clusters. Two hosts have equal content, one has none, and the copy of one exists.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	names := hostNames(5)
+	g := newGrid(t, names...)
+	content := randomBytes(300_000)
+	for i, name := range names[:4] {
+		g.write(g.home(name, "log"), string(content[max(0, i-1):]))
+	}
+	out := t.TempDir()
+	cfg := g.config("log", names...)
+	cfg.Output = filepath.Join(out, "%c", "%h")
+	cfg.Hosts[2].Cluster = "far"
+	must(t, os.Mkdir(filepath.Join(out, DefaultCluster), 0o755))
+	mine := filepath.Join(out, DefaultCluster, names[3])
+	g.write(mine, "mine")
+	r := g.gather(cfg)
+	for i, h := range r.Hosts[:3] {
+		want := content[max(0, i-1):]
+		g.checkFile(want, filepath.Join(out, h.Cluster, h.Name))
+		if h.Phase != Done || h.Bytes != int64(len(want)) || h.Length != h.Bytes || h.WAN < h.Bytes || h.LAN > 0 {
+			t.Errorf("%+v", h)
+		}
+	}
+	checkFailed(t, &r.Hosts[3], filepath.Join(out, "%c", "%h")+" exists already")
+	g.checkFile([]byte("mine"), mine)
+	checkFailed(t, &r.Hosts[4], "log does not exist")
+	if left, _ := filepath.Glob(filepath.Join(out, ".mob*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestGatherDirectory gathers a directory into one of each host.
+func TestGatherDirectory(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a")
+	must(t, os.MkdirAll(g.home("a", "logs", "sub"), 0o755))
+	content := randomBytes(100_000)
+	g.write(g.home("a", "logs", "sub", "one"), string(content))
+	g.write(g.home("a", "logs", "none"), "")
+	must(t, os.Symlink("sub/one", g.home("a", "logs", "link")))
+	out := t.TempDir()
+	cfg := g.config("logs", "a")
+	cfg.Output = filepath.Join(out, "%h") + "/"
+	if h := g.gather(cfg).Hosts[0]; h.Phase != Done {
+		t.Fatal(h.Error)
+	}
+	g.checkFile(content, filepath.Join(out, "a", "logs", "link"))
+	g.checkFile(nil, filepath.Join(out, "a", "logs", "none"))
+}
+
+// TestGatherResumes ends a gather when a part has arrived. The next one fetches the rest, and one of changed content all of it.
+func TestGatherResumes(t *testing.T) {
+	t.Parallel()
+	for _, changed := range []bool{false, true} {
+		t.Run(fmt.Sprint("changed ", changed), func(t *testing.T) {
+			t.Parallel()
+			g := newGrid(t, "a", "b")
+			content := randomBytes(24 << 20)
+			for _, name := range []string{"a", "b"} {
+				g.write(g.home(name, "log"), string(content))
+			}
+			out := t.TempDir()
+			cfg := g.config("log", "a", "b")
+			cfg.Output, cfg.Cluster = filepath.Join(out, "%h"), "here"
+			ctx, cancel := context.WithCancelCause(context.Background())
+			c, err := newCaster(cfg)
+			must(t, err)
+			c.node.SetLimits(limit.Limits{WANDown: 6 << 20})
+			c.cfg.Event = func(e Event) {
+				if e.Host != nil && e.Host.Bytes > 4<<20 {
+					cancel(context.Canceled)
+				}
+			}
+			_ = c.run(ctx)
+			must(t, c.close())
+			if changed {
+				content = content[1:]
+				for _, name := range []string{"a", "b"} {
+					g.write(g.home(name, "log"), string(content))
+				}
+			}
+			r := g.gather(cfg)
+			for _, h := range r.Hosts {
+				if h.Phase != Done {
+					t.Error(h.Error)
+				}
+				g.checkFile(content, filepath.Join(out, h.Name))
+			}
+			if got := r.Hosts[0].WAN + r.Hosts[1].WAN; changed != (got >= 2*int64(len(content))) {
+				t.Errorf("received %d bytes", got)
+			}
+		})
+	}
+}
+
+// TestOutputs checks that each host has its own path.
+func TestOutputs(t *testing.T) {
+	t.Parallel()
+	hosts := []Host{{"a", "lyon"}, {"b", "lyon"}, {"b.c", "lyon/rack"}}
+	for output, want := range map[string]string{
+		"out/%c/%h":    "",
+		"%h/":          "",
+		"out/%c":       `"out/%c" does not give each host its own path`,
+		"out":          `"out" does not give each host its own path`,
+		"%h/%x":        "has %x",
+		"out/%h-%c/..": "does not give each host its own path",
+	} {
+		_, err := Outputs(Config{Source: "/var/log", Hosts: hosts, Output: output})
+		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) {
+			t.Errorf("%s: %v, want %q", output, err, want)
+		}
+	}
+	if _, err := Outputs(Config{Source: "/", Hosts: hosts, Output: "%h/"}); err == nil {
+		t.Error("/ has a name")
+	}
+}
+
+// TestGatherInvalidReports sends reports that are invalid in a gather.
+func TestGatherInvalidReports(t *testing.T) {
+	t.Parallel()
+	for report, want := range map[string]string{
+		`{"done":{}}`:                                "the host sent an invalid report",
+		`{"served":{"content":"x"}}`:                 "the host sent an invalid Served report",
+		`{"served":{"content":"%s","length":-1}}`:    "the host sent an invalid Served report",
+		`{"served":{"content":"%s","length":70000}}`: "the content is already at ",
+	} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			g := newGrid(t, "a", "bad")
+			content := randomBytes(70_000)
+			g.write(g.home("a", "log"), string(content))
+			cfg := g.config("log", "a", "bad")
+			out := t.TempDir()
+			cfg.Output = filepath.Join(out, "%h")
+			report := report
+			if strings.Contains(report, "%s") { // the id of the other host
+				report = fmt.Sprintf(report, servedBy(t, g.home("a", "log"), "a"))
+			}
+			says := `printf '\036{"hello":{"platform":"linux/amd64"}}\n'; read -r name; read -r start` + "\n"
+			says += "while ! test -e " + filepath.Join(out, "a") + "; do sleep 0.1; done\n"
+			says += "printf '\\036%s\\n' '" + report + "'\n"
+			g.onLogin("bad", says+`while :; do printf '\036{"progress":{}}\n'; sleep 0.1; done`)
+			r := g.gather(cfg)
+			g.checkFile(content, filepath.Join(out, "a"))
+			checkFailed(t, &r.Hosts[1], want)
+		})
+	}
+}
+
+// servedBy returns the id that a host has for a file.
+func servedBy(t *testing.T, path, host string) string {
+	t.Helper()
+	m, err := store.Scan(t.Context(), path, store.ScanOptions{})
+	must(t, err)
+	m.Name = gatherName(host)
+	b, err := m.Encode()
+	must(t, err)
+	return proto.ManifestCID(b).String()
+}
