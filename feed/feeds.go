@@ -72,7 +72,10 @@ type entry struct {
 	delta   *peer.Transfer
 }
 
-const settingsFile = "feed.json"
+const (
+	settingsFile = "feed.json"
+	headFile     = "head" // of a publisher: the signed head of the newest version
+)
 
 // Open reads the feeds in a data directory. None of them runs. Run runs the command of a follower.
 func Open(n *peer.Node, data string, run func(ctx context.Context, command string, v Version) error, log *slog.Logger) (*Feeds, error) {

@@ -97,6 +97,21 @@ func (h *host) await(seq uint64) feed.Version {
 	}
 }
 
+// many adds files, so that the manifest is too long for a head.
+func many(large []byte) map[string][]byte {
+	files := map[string][]byte{"large": large}
+	for i := range 1000 {
+		files[fmt.Sprintf("file %d", i)] = []byte{byte(i)}
+	}
+	return files
+}
+
+// settled waits until old versions are removed.
+func (h *host) settled(seq uint64) {
+	h.t.Helper()
+	peertest.Eventually(h.t, "old versions are removed", func() bool { return h.feeds.All()[0].Complete == seq })
+}
+
 // write writes files, and returns the path of their directory.
 func write(t *testing.T, files map[string][]byte) string {
 	t.Helper()
@@ -154,6 +169,7 @@ func TestVersions(t *testing.T) {
 		{"large": large, "a": []byte("x")},
 		{"large": large, "0": []byte("a file before the large one")},
 		{"large": changed, "0": []byte("a file before the large one")},
+		many(changed),
 	}
 	var sum int64
 	for i, files := range versions {
@@ -172,11 +188,12 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	for k, f := range followers {
+		f.settled(6)
 		entries, err := os.ReadDir(dirs[k])
-		if err != nil || len(entries) != 3 || entries[0].Name() != "4" || entries[1].Name() != "5" {
+		if err != nil || len(entries) != 3 || entries[0].Name() != "5" || entries[1].Name() != "6" {
 			t.Errorf("versions kept: %v, %v", entries, err)
 		}
-		if info := f.feeds.All()[0]; info.Complete != 5 || info.Name != "weights" || info.Error != "" {
+		if info := f.feeds.All()[0]; info.Complete != 6 || info.Name != "weights" || info.Error != "" {
 			t.Errorf("status of a follower: %+v", info)
 		}
 	}
@@ -184,7 +201,7 @@ func TestVersions(t *testing.T) {
 		var saved int64
 		reports := publisher.feeds.All()[0].Followers
 		for _, r := range reports {
-			if r.Seq != 5 {
+			if r.Seq != 6 {
 				return false
 			}
 			saved += r.Saved
@@ -293,6 +310,7 @@ func TestOvertaken(t *testing.T) {
 		publisher.post("weights", write(t, files))
 	}
 	follower.await(versions)
+	follower.settled(versions)
 	equal(t, filepath.Join(dir, "latest"), files)
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 || entries[0].Name() != fmt.Sprint(versions) {

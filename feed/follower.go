@@ -27,6 +27,8 @@ type Version struct {
 	// Length is the size of the content, Saved the part of it that was not fetched, both in bytes.
 	Length int64 `json:"length"`
 	Saved  int64 `json:"saved"`
+
+	dir uint64 // the name of the directory: the content may be that of an older version
 }
 
 // Follower fetches the versions of a feed to a directory: version 7 is Dir/7, and Dir/latest is a link to the newest complete
@@ -63,18 +65,17 @@ type Status struct {
 	Error   string `json:"error,omitempty"`
 }
 
-// kept is on the disk, beside the newest head.
+// kept is on the disk.
 type kept struct {
+	Head     []byte   `json:"head,omitempty"`    // signed, of the newest version
 	Versions []uint64 `json:"versions"`          // that it fetched and has not removed, in the order in which they were complete
 	Partial  []uint64 `json:"partial,omitempty"` // incomplete
 	Complete uint64   `json:"complete"`          // the newest complete version
 	Saved    int64    `json:"saved"`
 }
 
-const (
-	headFile = "head"
-	keptFile = "versions.json"
-)
+// followerFile has what a follower keeps.
+const followerFile = "follower.json"
 
 // Status returns a copy of the status.
 func (f *Follower) Status() Status {
@@ -98,20 +99,16 @@ func (f *Follower) Run(ctx context.Context) error {
 	if err := f.load(); err != nil {
 		return err
 	}
-	newest, err := os.ReadFile(filepath.Join(f.State, headFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
 	g, err := group.Join(ctx, f.Node, group.Config{Key: GroupKey(f.Link.Key), Trackers: f.Link.Trackers})
 	if err != nil {
 		return err
 	}
 	defer g.Close()
 	var head Head
-	if newest != nil {
-		h, err := openHead(newest, f.Link.Key)
+	if f.kept.Head != nil {
+		h, err := openHead(f.kept.Head, f.Link.Key)
 		if err != nil {
-			return fmt.Errorf("%s: %w", filepath.Join(f.State, headFile), err)
+			return fmt.Errorf("%s: %w", filepath.Join(f.State, followerFile), err)
 		}
 		g.SetNewest(headMessage(h))
 		head = *h
@@ -156,25 +153,22 @@ func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-cha
 		if err != nil {
 			f.setStatus(func(s *Status) { s.Error = err.Error() })
 			f.Failed(h, err)
-		} else {
-			if err := report(ctx, g, &h, v.Saved); err != nil {
-				f.Log.Info("the publisher was not told that a version is complete", "version", h.Seq, "error", err)
-			}
-			f.Complete(ctx, v)
+			break
+		}
+		f.Complete(ctx, v)
+		if err := errors.Join(f.settle(&h, v), report(ctx, g, &h, v.Saved)); err != nil {
+			f.Log.Warn("after a complete version", "version", h.Seq, "error", err)
 		}
 	}
 	next, ok = <-heads
 	return next, ok
 }
 
-// fetch fetches a version, switches the link, and removes old versions.
+// fetch fetches a version, and switches the link.
 func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
-	if err := datadir.WriteFile(filepath.Join(f.State, headFile), h.signed, 0o600); err != nil {
-		return v, err
-	}
 	v = Version{Seq: h.Seq, Path: f.path(h.Seq), Note: h.Note}
 	encoded := h.Manifest
-	if encoded == nil {
+	if len(encoded) == 0 {
 		d, err := f.Node.Describe(ctx, h.Link, func(string) {})
 		if err != nil {
 			return v, err
@@ -195,11 +189,11 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 	if err != nil {
 		return f.known(h, v, err)
 	}
-	if !slices.Contains(f.kept.Partial, h.Seq) {
-		f.kept.Partial = append(f.kept.Partial, h.Seq)
-	}
-	if err := f.save(); err != nil {
-		return v, err
+	if len(h.Inline) == 0 && !slices.Contains(f.kept.Partial, h.Seq) { // it may take long
+		f.kept.Head, f.kept.Partial = h.signed, append(f.kept.Partial, h.Seq)
+		if err := f.save(); err != nil {
+			return v, err
+		}
 	}
 	if err := t.Wait(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -209,7 +203,8 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 	}
 	st := t.Status()
 	v.ID, v.Length, v.Saved = st.ID, st.Length, max(0, st.Length-st.Traffic.WANIn-st.Traffic.LANIn-fetched)
-	return v, f.complete(&v, h.Seq)
+	v.dir = h.Seq
+	return v, f.switchTo(h.Seq)
 }
 
 // known handles the failure of a get: an older version that is still there may have the same content.
@@ -222,31 +217,36 @@ func (f *Follower) known(h *Head, v Version, err error) (Version, error) {
 	if i < 0 {
 		return v, err
 	}
-	v.Path = elsewhere.Root
+	v.Path, v.dir = elsewhere.Root, f.kept.Versions[i]
 	if t, err := f.Node.Transfer(h.Link.String()); err == nil {
 		st := t.Status()
 		v.ID, v.Length, v.Saved = st.ID, st.Length, st.Length
 	}
-	return v, f.complete(&v, f.kept.Versions[i])
+	return v, f.switchTo(v.dir)
 }
 
-// complete records a complete version, which is in the directory of that number, switches the link, and removes old versions.
-func (f *Follower) complete(v *Version, directory uint64) error {
-	if err := switchLink(filepath.Join(f.Dir, "latest"), strconv.FormatUint(directory, 10)); err != nil {
-		return err
-	}
-	f.kept.Versions = append(slices.DeleteFunc(f.kept.Versions, func(seq uint64) bool { return seq == directory }), directory)
-	f.kept.Partial = slices.DeleteFunc(f.kept.Partial, func(seq uint64) bool { return seq == directory })
-	f.kept.Complete, f.kept.Saved = v.Seq, f.kept.Saved+v.Saved
-	f.setStatus(func(s *Status) { s.Complete, s.Saved = f.kept.Complete, f.kept.Saved })
+// switchTo makes a version the latest.
+func (f *Follower) switchTo(dir uint64) error {
+	return switchLink(filepath.Join(f.Dir, "latest"), strconv.FormatUint(dir, 10))
+}
+
+// settle records a complete version, and removes old ones.
+func (f *Follower) settle(h *Head, v Version) error {
+	is := func(seq uint64) bool { return seq == v.dir }
+	f.kept.Versions = append(slices.DeleteFunc(f.kept.Versions, is), v.dir)
+	f.kept.Partial = slices.DeleteFunc(f.kept.Partial, is)
+	f.kept.Head, f.kept.Complete, f.kept.Saved = h.signed, h.Seq, f.kept.Saved+v.Saved
 	old := max(0, len(f.kept.Versions)-f.Keep)
+	var all error
 	for _, seq := range slices.Concat(f.kept.Partial, f.kept.Versions[:old]) {
 		if err := f.remove(seq); err != nil {
-			f.Log.Warn("an old version was not removed", "path", f.path(seq), "error", err)
+			all = errors.Join(all, fmt.Errorf("%s was not removed: %w", f.path(seq), err))
 		}
 	}
 	f.kept.Partial, f.kept.Versions = nil, f.kept.Versions[old:]
-	return f.save()
+	all = errors.Join(all, f.save())
+	f.setStatus(func(s *Status) { s.Complete, s.Saved = f.kept.Complete, f.kept.Saved })
+	return all
 }
 
 // remove removes a version as far as this node made it.
@@ -268,7 +268,7 @@ func (f *Follower) path(seq uint64) string { return filepath.Join(f.Dir, strconv
 
 // load reads what the follower kept.
 func (f *Follower) load() error {
-	path := filepath.Join(f.State, keptFile)
+	path := filepath.Join(f.State, followerFile)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -288,5 +288,5 @@ func (f *Follower) save() error {
 	if err != nil {
 		return err
 	}
-	return datadir.WriteFile(filepath.Join(f.State, keptFile), b, 0o600)
+	return datadir.WriteFile(filepath.Join(f.State, followerFile), b, 0o600)
 }

@@ -155,7 +155,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 		UploadOnly: rec.Seed,
 		Damaged:    r.reopen,
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
-		Link:       rec.Link,
+		Link:       r.linkOfSwarm(),
 		Plan:       plan,
 		Name:       n.nameIn(plan),
 		Verifier:   r.verifier,
