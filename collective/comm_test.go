@@ -19,9 +19,9 @@ import (
 )
 
 // join joins with all nodes, and returns their members by rank.
-func join(t *testing.T, nodes []*peer.Node, name string) []*collective.Comm {
+func join(t testing.TB, nodes []*peer.Node, name string) []*collective.Comm {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	all := make([]*collective.Comm, len(nodes))
 	var wg sync.WaitGroup
@@ -44,9 +44,9 @@ func join(t *testing.T, nodes []*peer.Node, name string) []*collective.Comm {
 }
 
 // each calls do for every member concurrently.
-func each(t *testing.T, all []*collective.Comm, do func(ctx context.Context, c *collective.Comm) error) {
+func each(t testing.TB, all []*collective.Comm, do func(ctx context.Context, c *collective.Comm) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, c := range all {

@@ -1,7 +1,6 @@
 package group
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -44,13 +43,13 @@ type scatter struct {
 	relay []proto.PeerID // of each part
 }
 
-// Cast sends a message to all members that have a session with a member of their cluster or with this node, into each cluster once.
-// It blocks while members have not taken 4 MiB of earlier messages.
+// Cast sends a message to all members, into each cluster once. It blocks while members have not taken 4 MiB of earlier
+// messages. b must not change afterwards.
 func (g *Group) Cast(ctx context.Context, b []byte) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)
 	}
-	c := &cast{message: message{sum: sum(b), bytes: bytes.Clone(b)}, clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
+	c := &cast{message: message{sum: sum(b), bytes: b}, clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
 	c.cost = costOf(b, maxRelays+MaxMessage/proto.MaxParcel)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -219,12 +218,12 @@ func (g *Group) repair(now time.Time) {
 }
 
 // Send sends a message to one member. It blocks while the member has not taken 4 MiB of earlier messages, and while
-// a session with it is opened.
+// a session with it is opened. b must not change afterwards.
 func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)
 	}
-	msg := &message{sum: sum(b), bytes: bytes.Clone(b), cost: costOf(b, len(cut(b, 1)))}
+	msg := &message{sum: sum(b), bytes: b, cost: costOf(b, len(cut(b, 1)))}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	attempts := -1

@@ -272,7 +272,7 @@ func (g *Group) detach(s *stream) {
 func (g *Group) read(s *stream) {
 	defer g.detach(s)
 	defer context.AfterFunc(g.ctx, func() { time.AfterFunc(lingerTimeout, s.reset) })()
-	r := bufio.NewReaderSize(s, 64<<10)
+	r := bufio.NewReader(s) // payloads bypass its buffer
 	for {
 		m, err := proto.ReadGroup(r)
 		if err != nil || !g.handle(s, m) {

@@ -46,14 +46,14 @@ func ReadMessage(r io.Reader) (Message, error) { return readMessage(r, MaxFrame)
 func ReadOpening(r io.Reader) (Message, error) { return readMessage(r, MaxOpening) }
 
 func readMessage(r io.Reader, limit uint32) (Message, error) {
-	t, body, err := readFrame(r, limit)
+	t, body, err := readFrame(r, limit, readStep)
 	if err != nil {
 		return nil, err
 	}
 	return Decode(t, body)
 }
 
-func readFrame(r io.Reader, limit uint32) (t Type, body []byte, _ error) {
+func readFrame(r io.Reader, limit uint32, step int) (t Type, body []byte, _ error) {
 	var head [frameHeader]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return 0, nil, err
@@ -62,17 +62,17 @@ func readFrame(r io.Reader, limit uint32) (t Type, body []byte, _ error) {
 	if n == 0 || n > limit {
 		return 0, nil, fmt.Errorf("frame of %d bytes, want 1 to %d", n, limit)
 	}
-	body, err := readBody(r, int(n-1))
+	body, err := readBody(r, int(n-1), step)
 	return Type(head[4]), body, err
 }
 
 // readStep is the size of the first buffer for a body, in bytes. Most bodies are shorter.
 const readStep = 4 << 10
 
-// readBody reads n bytes into a buffer that doubles as they arrive.
-func readBody(r io.Reader, n int) (body []byte, _ error) {
+// readBody reads n bytes into a buffer of step bytes that doubles as they arrive.
+func readBody(r io.Reader, n, step int) (body []byte, _ error) {
 	for len(body) < n {
-		longer := make([]byte, min(n, max(readStep, 2*len(body))))
+		longer := make([]byte, min(n, max(step, 2*len(body))))
 		at := copy(longer, body)
 		if _, err := io.ReadFull(r, longer[at:]); err == io.EOF {
 			return nil, io.ErrUnexpectedEOF

@@ -121,7 +121,8 @@ func decodeParcel(b []byte) (*Parcel, error) {
 
 // ReadGroup is [ReadMessage] for the stream between members of a group, which carries parcels too.
 func ReadGroup(r io.Reader) (Message, error) {
-	t, body, err := readFrame(r, parcelFixed+MaxPeerID+MaxParcel+1)
+	const most = 1 + parcelFixed + MaxPeerID + MaxParcel
+	t, body, err := readFrame(r, most, most)
 	if err != nil {
 		return nil, err
 	}

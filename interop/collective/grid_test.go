@@ -142,3 +142,18 @@ func TestLocalReductionOfShuffle(t *testing.T) {
 		t.Errorf("values that merge 4 to 1 take %.3f of the time, want at most 0.35", share)
 	}
 }
+
+// TestRateOfLargeAllReduce compares an AllReduce of 120 MB with the time in which its bytes fit the links.
+func TestRateOfLargeAllReduce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 20 s")
+	}
+	f := startFleet(t)
+	const size = 120_000_000
+	m := f.do(order{Op: "AllReduce", Bytes: size, Repeats: 1})
+	took := m.best()
+	bound := 2 * size * 3 / 4 / (12e6 * netns.TCPShare)
+	if share := bound / took.Seconds(); share < 0.8 {
+		t.Errorf("%v is %.2f of the bound's rate, want at least 0.80", took, share)
+	}
+}
