@@ -208,7 +208,6 @@ type merger struct {
 	values [][]byte // that have arrived and are not merged
 	next   int
 	merged []byte
-	ahead  map[int]bool
 }
 
 // add adds value i. It reports whether all are merged.

@@ -13,15 +13,11 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-func join(t *testing.T, nodes []*peer.Node, change func(*group.Config)) []*group.Group {
+func join(t *testing.T, nodes []*peer.Node) []*group.Group {
 	t.Helper()
 	var groups []*group.Group
 	for _, n := range nodes {
-		cfg := group.Config{Key: [32]byte{1}}
-		if change != nil {
-			change(&cfg)
-		}
-		g, err := group.Join(t.Context(), n, cfg)
+		g, err := group.Join(t.Context(), n, group.Config{Key: [32]byte{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +62,7 @@ func receive(t *testing.T, g *group.Group) group.Message {
 
 func TestCastReachesEachMemberOnceInOrder(t *testing.T) {
 	nodes := peertest.Clusters(t, 3, 3)
-	groups := join(t, nodes, nil)
+	groups := join(t, nodes)
 	sizes := []int{0, 1, 5000, 100_000, group.MaxMessage, 8192, 3}
 	message := func(from, i int) []byte {
 		return bytes.Repeat([]byte(fmt.Sprintf("%d %d;", from, i)), sizes[i]/4+1)[:sizes[i]]
@@ -95,7 +91,7 @@ func TestCastReachesEachMemberOnceInOrder(t *testing.T) {
 
 func TestSendReachesOneMember(t *testing.T) {
 	nodes := peertest.Clusters(t, 2, 2)
-	groups := join(t, nodes, nil)
+	groups := join(t, nodes)
 	const count = 40
 	go func() {
 		for i := range count {

@@ -1,0 +1,172 @@
+package group
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+var start = time.Unix(1e9, 0)
+
+// parcels returns the parts of a message.
+func parcels(from string, number uint64, text string, parts int) (out []*proto.Parcel) {
+	for i := range parts {
+		out = append(out, &proto.Parcel{
+			Sender: proto.PeerID(from), Number: number, Part: uint16(i), Parts: uint16(parts), Sum: sha256.Sum256([]byte(text)),
+			Payload: []byte(text[i*len(text)/parts : (i+1)*len(text)/parts]),
+		})
+	}
+	return out
+}
+
+// drain returns what was delivered.
+func (in *inbox) drain() string {
+	var all []string
+	for a, ok := in.receive(); ok; a, ok = in.receive() {
+		all = append(all, string(a.bytes))
+	}
+	return strings.Join(all, " ")
+}
+
+func TestInboxOrder(t *testing.T) {
+	direct := uint64(proto.ParcelDirect)
+	for _, tt := range []struct {
+		name string
+		do   func(in *inbox)
+		want string
+	}{
+		{"in order", func(in *inbox) {
+			for i := range 3 {
+				in.add(parcels("a", uint64(5+i), fmt.Sprint("m", i), 1)[0], start)
+			}
+		}, "m0 m1 m2"},
+		{"parts and messages out of order", func(in *inbox) {
+			in.begin(&proto.Parcel{Sender: "a", Number: 4})
+			one, two := parcels("a", 5, "first", 3), parcels("a", 6, "second", 2)
+			for _, p := range []*proto.Parcel{two[1], one[2], two[0], one[0], one[1]} {
+				in.add(p, start)
+			}
+		}, "first second"},
+		{"duplicates", func(in *inbox) {
+			for range 3 {
+				for _, p := range parcels("a", 5, "text", 2) {
+					in.add(p, start)
+				}
+			}
+		}, "text"},
+		{"before the session", func(in *inbox) {
+			in.begin(&proto.Parcel{Sender: "a", Number: 7, Payload: []byte("newest")})
+			in.add(parcels("a", 7, "old", 1)[0], start)
+			in.add(parcels("a", 8, "new", 1)[0], start)
+		}, "newest new"},
+		{"the sender starts again", func(in *inbox) {
+			in.add(parcels("a", 7, "one", 1)[0], start)
+			in.begin(&proto.Parcel{Sender: "a", Number: 100})
+			in.add(parcels("a", 101, "two", 1)[0], start)
+		}, "one two"},
+		{"missed while the session was interrupted", func(in *inbox) {
+			in.add(parcels("a", 7, "one", 1)[0], start)
+			in.add(parcels("a", 9, "three", 1)[0], start)
+			in.expire(start.Add(gapTimeout - 1))
+		}, "one"},
+		{"gap given up", func(in *inbox) {
+			in.add(parcels("a", 7, "one", 1)[0], start)
+			in.add(parcels("a", 9, "three", 1)[0], start)
+			in.expire(start.Add(gapTimeout))
+		}, "one three"},
+		{"to this node", func(in *inbox) {
+			in.add(parcels("a", direct|9, "x", 1)[0], start)
+			in.add(parcels("a", direct|9, "x", 1)[0], start)
+			in.add(parcels("a", direct|20, "y", 1)[0], start)
+		}, "x y"},
+		{"sent again after half a message", func(in *inbox) {
+			in.add(parcels("a", direct|9, "half", 2)[0], start)
+			for _, p := range parcels("a", direct|9, "half", 2) {
+				in.add(p, start)
+			}
+		}, "half"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var in inbox
+			tt.do(&in)
+			if got := in.drain(); got != tt.want {
+				t.Errorf("delivered %q, want %q", got, tt.want)
+			}
+			for id, s := range in.sources {
+				if s.bytes[1] != 0 || len(s.messages) == 0 && s.bytes[0] != 0 {
+					t.Errorf("%s is charged %v bytes", id, s.bytes)
+				}
+			}
+		})
+	}
+}
+
+func TestInboxRandomOrder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var in inbox
+		in.begin(&proto.Parcel{Sender: "a", Number: 0})
+		var all []*proto.Parcel
+		var want []string
+		for i := range 8 {
+			text := fmt.Sprintf("message-%d", i)
+			all, want = append(all, parcels("a", uint64(i+1), text, 1+rng.IntN(4))...), append(want, text)
+		}
+		all = append(all, all...)
+		rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		for _, p := range all {
+			if in.add(p, start) == corrupt {
+				t.Fatal("a valid parcel is corrupt")
+			}
+		}
+		if got := in.drain(); got != strings.Join(want, " ") {
+			t.Fatalf("delivered %q", got)
+		}
+	}
+}
+
+func TestInboxRejectsCorruptMessages(t *testing.T) {
+	var in inbox
+	bad := parcels("a", 5, "text", 2)
+	bad[1].Payload = []byte("XX")
+	if v := in.add(bad[0], start); v != kept {
+		t.Error(v)
+	}
+	if v := in.add(bad[1], start); v != corrupt {
+		t.Error(v)
+	}
+	for _, p := range parcels("a", 5, "text", 2) { // from another member
+		in.add(p, start)
+	}
+	if got := in.drain(); got != "text" {
+		t.Errorf("delivered %q", got)
+	}
+	in.add(parcels("a", 6, "text", 2)[0], start)
+	if v := in.add(parcels("a", 6, "else", 2)[1], start); v != corrupt {
+		t.Error("parts of different messages were put together")
+	}
+}
+
+func TestInboxFull(t *testing.T) {
+	var in inbox
+	text := strings.Repeat("x", proto.MaxParcel)
+	n := uint64(1)
+	for ; !in.full(parcels("a", n, text, 1)[0]); n++ {
+		in.add(parcels("a", n, text, 1)[0], start)
+	}
+	if bytes := n * proto.MaxParcel; bytes < window-2*proto.MaxParcel || bytes > window+proto.MaxParcel {
+		t.Errorf("full with %d bytes", bytes)
+	}
+	if in.full(parcels("a", proto.ParcelDirect|1, text, 1)[0]) || in.full(parcels("b", 1, text, 1)[0]) {
+		t.Error("full for other messages too")
+	}
+	in.receive()
+	if in.full(parcels("a", n, text, 1)[0]) {
+		t.Error("full after a message was received")
+	}
+}
