@@ -255,13 +255,14 @@ func (w writing) WriteAt(p []byte, offset int64) (int, error) {
 	return w.Store.WriteAt(p, offset)
 }
 
-// TestFileDeletedDuringRepair deletes or truncates a file between the moment when its pieces were verified and the write of a
-// damaged one. The get fetches all that is not there any more.
-func TestFileDeletedDuringRepair(t *testing.T) {
+// TestFileChangedDuringRepair deletes, truncates or edits a file between the moment when its pieces were verified and the write
+// of a damaged one. The get fetches all that is not there any more, and a later look finds no change.
+func TestFileChangedDuringRepair(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(path string) error{
 		"deleted":   os.Remove,
 		"truncated": func(path string) error { return os.Truncate(path, 100_000) },
+		"edited":    func(path string) error { return peertest.Flip(path, 900_000) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,6 +278,9 @@ func TestFileDeletedDuringRepair(t *testing.T) {
 			})
 			peertest.Wait(t, peertest.Get(t, n, link, out))
 			peertest.EqualFile(t, out, content)
+			if look, ok := peer.LookNow(get); !ok || !look.Intact() {
+				t.Errorf("the repaired content differs: %+v", look)
+			}
 		})
 	}
 }

@@ -226,6 +226,8 @@ func (r *run) complete(s *swarm.Swarm) {
 		case err != nil:
 			s.Fail(fmt.Errorf("finish: %w", err))
 			return
+		case !r.checkForeign(s): // likewise
+			return
 		}
 	}
 	r.checkEntries(s.Context())
@@ -249,6 +251,28 @@ func (r *run) complete(s *swarm.Swarm) {
 		r.lose(err)
 		s.Fail(err)
 	}
+}
+
+// checkForeign hashes the files again that another program changed before pieces of them were fetched again. It reports
+// false if pieces are damaged.
+func (r *run) checkForeign(s *swarm.Swarm) bool {
+	if r.disk == nil {
+		return true
+	}
+	check := r.disk.Foreign()
+	if !slices.Contains(check, true) {
+		return true
+	}
+	var damaged atomic.Bool
+	err := auditSwarm(s.Context(), s, r.disk, check, func(_ int, is store.Verdict, _ error) {
+		if is == store.Damaged {
+			damaged.Store(true)
+		}
+	})
+	if err != nil {
+		s.Fail(err)
+	}
+	return err == nil && !damaged.Load()
 }
 
 // publish puts fetched files in their place. While the path does not lead to them, the outcome is that error, and

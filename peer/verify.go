@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -71,10 +72,27 @@ func newVerification(
 	if err := v.compare(ctx, disk, r); err != nil {
 		return nil, err
 	}
-	if disk != nil {
-		disk.Refresh()
-	}
 	return v, nil
+}
+
+// auditSwarm hashes pieces of a swarm, and calls found with the verdict of each. The disk, which may be nil, accepts the files
+// whose pieces are all good.
+func auditSwarm(
+	ctx context.Context, s *swarm.Swarm, disk *store.Disk, check []bool, found func(int, store.Verdict, error),
+) error {
+	if disk == nil {
+		return s.Audit(ctx, store.Pieces(check), found)
+	}
+	changed, good := disk.Changed(), make([]bool, len(check)) // before the pieces are read
+	disk.Refresh()
+	err := s.Audit(ctx, store.Pieces(check), func(piece int, is store.Verdict, why error) {
+		good[piece] = is == store.Good
+		found(piece, is, why)
+	})
+	if err != nil {
+		return err
+	}
+	return disk.Accept(changed, good)
 }
 
 // bytesOf returns the bytes of the pieces that are set.
@@ -215,15 +233,11 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	for i := range check {
 		check[i] = s.Checkable(i)
 	}
-	var changed store.Stamps
-	if disk != nil {
-		changed = disk.Changed()
-	}
 	v, err := newVerification(ctx, st, disk, check, progress)
 	if err != nil {
 		return nil, err
 	}
-	err = s.Audit(ctx, store.Pieces(check), v.found)
+	err = auditSwarm(ctx, s, disk, check, v.found)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -232,9 +246,6 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	}
 	if s.Context().Err() != nil { // such as when a piece cannot be fetched again: something else is in the place of its file
 		return t.Verify(ctx, progress)
-	}
-	if disk != nil && len(v.unreadable) == 0 {
-		err = errors.Join(err, disk.Accept(changed))
 	}
 	t.change(func(s *state) { s.look = store.State{} }) // the next Look compares the disk as it is now
 	return v.result(), err
@@ -287,6 +298,7 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	if err != nil {
 		return nil, errors.Join(err, st.Close())
 	}
+	st.Refresh()
 	err = store.Audit(ctx, st, store.NewVerifier(m), store.Pieces(check), record(st, v.found))
 	err = errors.Join(err, st.Close())
 	if ctx.Err() != nil {

@@ -31,6 +31,8 @@
 //     but have to be hashed again. So is every piece of the files that were being written when
 //     the process was killed, of those that another program has changed, even if it has
 //     put their times back, and of those that were restored from a snapshot.
+//   - A stamp is recorded before all pieces of the file are read, or after the store itself has written them. Later changes have
+//     another stamp, since the store waits for the clock's next tick.
 //   - After a crash of the machine, the journal was written under another boot
 //     id. Pieces that had not been flushed by then are unverified too.
 //   - Pieces of a file that is missing are missing. The journal keeps them until a file is

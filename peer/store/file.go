@@ -1,7 +1,9 @@
 package store
 
 import (
+	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 )
@@ -62,9 +64,27 @@ type fileRecord struct {
 	journal.File
 	state   fileState
 	written bool          // since its last record in the journal
-	foreign bool          // another program changed it since the store was opened: it gets no stamp
+	foreign bool          // another program changed it before the store wrote to it: it gets no stamp until it is hashed
 	dirty   bool          // with pieces that were committed since the last flush
 	busy    chan struct{} // not nil while a goroutine prepares it; closed after that
+}
+
+// fits reports whether a file is in the state of its stamp: the store left it so, or has read its verified pieces since.
+func (f *fileRecord) fits(info fs.FileInfo) bool {
+	return f.Changed != 0 && !f.foreign && f.Stamp == stampOf(info)
+}
+
+// left reports whether other programs may change a file.
+func (f *fileRecord) left() bool { return f.Changed != 0 || f.state == fileFinal }
+
+// clockTick is the time within which two changes of a file may have one stamp. Linux has a finer clock from 6.13 on.
+const clockTick = 10 * time.Millisecond
+
+// awaitTick returns once a file that was changed at a time, in Unix nanoseconds, gets another stamp by the next change.
+func awaitTick(changed int64) {
+	if age := time.Since(time.Unix(0, changed)); age >= 0 && age < clockTick {
+		time.Sleep(clockTick - age)
+	}
 }
 
 // table has the files of a store. Nothing waits for a disk while it is locked.
@@ -105,4 +125,13 @@ func (t *table) all(some func(f *fileRecord) bool) (files []int) {
 		}
 	}
 	return files
+}
+
+// lastChange returns the time of the last change in the stamps, in Unix nanoseconds.
+func (t *table) lastChange() (last int64) {
+	t.all(func(f *fileRecord) bool {
+		last = max(last, f.Changed)
+		return false
+	})
+	return last
 }

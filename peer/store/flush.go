@@ -98,13 +98,17 @@ func (d *Disk) stamp(file int) (err error) {
 		}
 	}()
 	// Before the state is read, which may be another after the next write.
-	s := d.files.update(file, func(f *fileRecord) { f.written = false }).Stamp
-	if s.Changed == 0 {
+	rec := d.files.update(file, func(f *fileRecord) { f.written = false })
+	s := rec.Stamp
+	switch {
+	case s.Changed == 0 && rec.left(): // another program may have changed it since the last write
+		return nil
+	case s.Changed == 0:
 		info, err := d.tree.stat(file)
 		if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
 			return err
 		}
-		if s = stampOf(info); !d.journal.Seed() && !d.tree.owns(d.tree.fileName(file), d.files.at(file).File, info) {
+		if s = stampOf(info); !d.journal.Seed() && !d.tree.owns(d.tree.fileName(file), rec.File, info) {
 			return nil // another file has the name by now
 		}
 	}

@@ -151,7 +151,7 @@ func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
 	case file < 0:
 		return "", nil
 	}
-	if rec := d.files.at(file); rec.Changed != 0 && rec.Stamp != stampOf(info) {
+	if rec := d.files.at(file); rec.left() && !rec.fits(info) {
 		return Changed, nil
 	}
 	return "", nil
@@ -182,32 +182,48 @@ func (t *tree) readlink(name string) (string, error) {
 // Stamps are the states of files at one moment.
 type Stamps map[int]journal.Stamp
 
-// Changed returns the stamps of the files that were changed since the store left or verified them.
+// Changed returns the stamps of the files that were changed since the store left or verified them. See Accept.
 func (d *Disk) Changed() Stamps {
-	changed := make(Stamps)
-	for _, file := range d.files.all(func(f *fileRecord) bool { return f.Changed != 0 }) {
+	changed, last := make(Stamps), int64(0)
+	for _, file := range d.files.all((*fileRecord).left) {
 		info, err := d.tree.stat(file)
-		if err == nil && info != nil && stampOf(info) != d.files.at(file).Stamp {
+		if rec := d.files.at(file); err == nil && info != nil && !rec.fits(info) {
 			changed[file] = stampOf(info)
+			last = max(last, changed[file].Changed)
 		}
 	}
+	awaitTick(last) // before the files are read
 	return changed
 }
 
-// Accept records stamps that Changed returned before all pieces were hashed, for the files without a damaged piece.
-// Look does not report these files any more.
-func (d *Disk) Accept(changed Stamps) error {
+// Accept records stamps that Changed returned, for the files whose pieces have all been read since then and are good. Look
+// does not report these files any more.
+func (d *Disk) Accept(changed Stamps, good []bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for file, s := range changed {
-		if !d.complete(file) {
+		if !d.tree.layout.every(file, func(piece int) bool { return good[piece] }) {
 			continue
 		}
+		d.files.update(file, func(f *fileRecord) { f.foreign, f.written = false, false })
 		if err := d.recordStamp(file, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Foreign reports for each piece whether it is in a published file that another program changed before the store wrote to
+// it. Such a piece may be damaged.
+func (d *Disk) Foreign() []bool {
+	foreign := make([]bool, d.m.Pieces())
+	for _, file := range d.files.all(func(f *fileRecord) bool { return f.foreign && f.state == fileFinal }) {
+		first, after := d.tree.layout.filePieces(file)
+		for piece := first; piece < after; piece++ {
+			foreign[piece] = true
+		}
+	}
+	return foreign
 }
 
 // stampOf returns the stamp of the state in which a file is.

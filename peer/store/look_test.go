@@ -115,7 +115,7 @@ func TestReplacedSeedAccepted(t *testing.T) {
 	if len(changed) != 1 {
 		t.Fatalf("%d files changed, want 1", len(changed))
 	}
-	p.ok(d.Accept(changed))
+	p.ok(d.Accept(changed, p.has(d)))
 	if got := p.look(d); len(got) > 0 {
 		t.Errorf("differences are %q, want none", got)
 	}

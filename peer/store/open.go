@@ -223,6 +223,7 @@ func (d opening) inspect() error {
 			return err
 		}
 	}
+	awaitTick(d.files.lastChange()) // before the files are read
 	d.loadPieces()
 	if d.journal.Seed() {
 		d.stage.Store(finished)

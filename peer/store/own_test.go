@@ -122,7 +122,7 @@ func TestRemoveGrown(t *testing.T) {
 	p.change("b", grow)
 	changed := d.Changed()
 	p.recheckAll(d, p.has(d))
-	p.ok(errors.Join(d.Accept(changed), d.Close()))
+	p.ok(errors.Join(d.Accept(changed, p.has(d)), d.Close()))
 	p.change("a/y", grow)
 	d = p.open()
 	p.recheck(d)

@@ -223,7 +223,11 @@ func (d publisher) publish() error {
 			return err
 		}
 	}
-	return d.finishDirs()
+	if err := d.finishDirs(); err != nil {
+		return err
+	}
+	awaitTick(d.files.lastChange())
+	return nil
 }
 
 // publishFile gives a file of the layout its size, mode and time. It leaves a file that was published before.

@@ -2,12 +2,16 @@ package store_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // flip flips a bit of a file and puts its times back.
@@ -248,4 +252,211 @@ func TestFileAwayForAWhile(t *testing.T) {
 	p.ok(d.Close())
 	rename(away, p.path("a"))
 	p.want(p.open(), "vvvvv")
+}
+
+// TestRepairOfChangedFile fetches a piece of a file again that was edited at another place. The file counts as changed until
+// all of it was hashed.
+func TestRepairOfChangedFile(t *testing.T) {
+	p := newPlace(t, tree(t))
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.flip(p.path("a/x"), piece+3)
+	repair := func(i int) {
+		p.t.Helper()
+		p.ok(d.Forget(i))
+		p.put(d, i)
+		p.ok(d.Publish())
+	}
+	wantChanged := func(when string) {
+		p.t.Helper()
+		if got := p.look(d); !slices.Equal(got, []string{"a/x: changed"}) {
+			t.Errorf("%s: differences are %q, want that a/x changed", when, got)
+		}
+	}
+	audit := func() {
+		p.t.Helper()
+		changed, good := d.Changed(), make([]bool, p.Manifest.Pieces())
+		p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), d.Foreign(), func(i int, v store.Verdict) {
+			good[i] = v == store.Good
+		}))
+		p.ok(d.Accept(changed, good))
+	}
+	repair(0)
+	wantChanged("one piece fetched again")
+	audit()
+	p.want(d, "v-vvv")
+	wantChanged("hashed")
+	repair(1)
+	wantChanged("both pieces fetched again")
+	audit()
+	if got := p.look(d); len(got) > 0 {
+		t.Errorf("differences are %q, want none", got)
+	}
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	p.want(p.open(), "vvvvv")
+}
+
+// TestAcceptOnlyReadPieces accepts the stamp of an edited file after an audit that did not find all of its pieces good. The
+// store may have them all nevertheless: a peer's check committed one that it had read before the edit.
+func TestAcceptOnlyReadPieces(t *testing.T) {
+	p := newPlace(t, tree(t))
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.flip(p.path("a/x"), piece+3)
+	good := p.has(d)
+	good[1] = false
+	p.ok(d.Accept(d.Changed(), good))
+	if got := p.look(d); !slices.Equal(got, []string{"a/x: changed"}) {
+		t.Errorf("differences are %q, want that a/x changed", got)
+	}
+}
+
+// TestLateWrite writes a duplicate of a piece that ends after the content was published, and edits the file. A look and
+// a restart notice the edit.
+func TestLateWrite(t *testing.T) {
+	p := newPlace(t, tree(t))
+	late := &lateFS{FS: vfs.OS{}, start: make(chan struct{}), end: make(chan struct{})}
+	p.files = store.NewFilesOn(late, 0)
+	d := p.create()
+	p.put(d, 1, 2, 3, 4)
+	late.on.Store(true)
+	written := make(chan error)
+	go func() {
+		_, err := d.WriteAt(p.Piece(0), 0)
+		written <- err
+	}()
+	<-late.start
+	p.put(d, 0)
+	p.ok(d.Finish())
+	close(late.end)
+	p.ok(<-written)
+	p.flip(p.path("a/x"), 3)
+	if got := p.look(d); !slices.Equal(got, []string{"a/x: changed"}) {
+		t.Errorf("differences are %q, want that a/x changed", got)
+	}
+	p.ok(d.Close())
+	p.want(p.open(), "ddvvv")
+}
+
+// lateFS has one write wait.
+type lateFS struct {
+	vfs.FS
+	on         atomic.Bool
+	start, end chan struct{}
+}
+
+func (f *lateFS) OpenRoot(path string) (vfs.Root, error) {
+	r, err := f.FS.OpenRoot(path)
+	return lateRoot{r, f}, err
+}
+
+type lateRoot struct {
+	vfs.Root
+	fs *lateFS
+}
+
+func (r lateRoot) OpenRoot(name string) (vfs.Root, error) {
+	in, err := r.Root.OpenRoot(name)
+	return lateRoot{in, r.fs}, err
+}
+
+func (r lateRoot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := r.Root.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return lateFile{f, r.fs}, nil
+}
+
+type lateFile struct {
+	vfs.File
+	fs *lateFS
+}
+
+func (f lateFile) WriteAt(p []byte, offset int64) (int, error) {
+	if f.fs.on.Swap(false) {
+		close(f.fs.start)
+		<-f.fs.end
+	}
+	return f.File.WriteAt(p, offset)
+}
+
+// TestEditWithinTick edits files as soon as they were published, opened again and compared for an audit, on a file system whose
+// clock ticks every 9 ms. Each edit shows.
+func TestEditWithinTick(t *testing.T) {
+	p := newPlace(t, tree(t))
+	p.files = store.NewFilesOn(coarseFS{vfs.OS{}}, 0)
+	d := p.create()
+	p.putAll(d)
+	wantChanged := func(when string) {
+		p.t.Helper()
+		p.flip(p.path("a/x"), 3)
+		p.flip(p.path("a/x"), 3) // the bytes are right again
+		if got := p.look(d); !slices.Equal(got, []string{"a/x: changed"}) {
+			t.Errorf("%s: differences are %q, want that a/x changed", when, got)
+		}
+	}
+	p.ok(d.Publish())
+	wantChanged("published")
+	p.ok(d.Finish())
+	p.ok(d.Accept(d.Changed(), p.has(d)))
+	wantChanged("accepted")
+	p.ok(d.Close())
+	d = p.open()
+	p.recheck(d)
+	wantChanged("opened again")
+}
+
+// coarseFS rounds the times of changes.
+type coarseFS struct{ vfs.FS }
+
+func (f coarseFS) OpenRoot(path string) (vfs.Root, error) {
+	r, err := f.FS.OpenRoot(path)
+	return coarseRoot{r}, err
+}
+
+type coarseRoot struct{ vfs.Root }
+
+func (r coarseRoot) OpenRoot(name string) (vfs.Root, error) {
+	in, err := r.Root.OpenRoot(name)
+	return coarseRoot{in}, err
+}
+
+func (r coarseRoot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := r.Root.OpenFile(name, flag, perm)
+	return coarseFile{f}, err
+}
+
+func (r coarseRoot) Lstat(name string) (fs.FileInfo, error) { return coarse(r.Root.Lstat(name)) }
+
+func (r coarseRoot) LstatAll(names []string) []fs.FileInfo {
+	infos := r.Root.LstatAll(names)
+	for i, info := range infos {
+		if info != nil {
+			infos[i] = coarseInfo{info}
+		}
+	}
+	return infos
+}
+
+type coarseFile struct{ vfs.File }
+
+func (f coarseFile) Stat() (fs.FileInfo, error) { return coarse(f.File.Stat()) }
+
+func coarse(info fs.FileInfo, err error) (fs.FileInfo, error) {
+	if err != nil {
+		return nil, err
+	}
+	return coarseInfo{info}, nil
+}
+
+type coarseInfo struct{ fs.FileInfo }
+
+func (i coarseInfo) Sys() any {
+	s := vfs.StatOf(i.FileInfo)
+	s.Changed -= s.Changed % int64(9*time.Millisecond)
+	return s
 }
