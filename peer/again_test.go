@@ -284,3 +284,37 @@ func TestFileChangedDuringRepair(t *testing.T) {
 		})
 	}
 }
+
+// TestLostJournal starts a node whose journal of a complete get was lost. A file with the right bytes is read. One that
+// the user edited is not written to, and the error names it, until a get with Reuse.
+func TestLostJournal(t *testing.T) {
+	t.Parallel()
+	src, data, out := tree(t), t.TempDir(), filepath.Join(t.TempDir(), "out")
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{PieceLength: 64 << 10})
+	n := peertest.Start(t, "B", peertest.Data(data))
+	get := peertest.Get(t, n, link, out)
+	peertest.Wait(t, get)
+	lose := func() {
+		t.Helper()
+		check(t, n.Close(), os.Remove(filepath.Join(get.Dir(), "journal")))
+	}
+	lose()
+	get = restart(t, data, link)
+	n = get.Node()
+	peertest.Wait(t, get)
+	lose()
+	check(t, peertest.Flip(filepath.Join(out, "b"), 5))
+	edited, err := os.ReadFile(filepath.Join(out, "b"))
+	check(t, err)
+	get = restart(t, data, link)
+	n = get.Node()
+	if err := get.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), filepath.Join(out, "b")+" exists") {
+		t.Errorf("error is %v, want one that names b", err)
+	}
+	peertest.EqualFile(t, filepath.Join(out, "b"), edited)
+	l := *link
+	get, err = n.Get(&l, out, peer.GetOptions{Reuse: true})
+	check(t, err)
+	peertest.Wait(t, get)
+	equalTree(t, out, src)
+}

@@ -100,9 +100,9 @@ func (r *run) newStore() (*store.Disk, error) {
 		}
 	case errors.Is(err, store.ErrNoJournal) && rec.Seed:
 		st, err = store.Seed(r.dir, rec.Root, m, files)
-	case errors.Is(err, store.ErrNoJournal) && (r.reuse || rec.Begun), errors.Is(err, store.ErrGone) && r.reuse && !rec.Seed:
+	case r.reuse && (errors.Is(err, store.ErrNoJournal) || errors.Is(err, store.ErrGone) && !rec.Seed):
 		st, err = store.Adopt(r.dir, rec.Root, m, files)
-	case errors.Is(err, store.ErrGone) && r.asked.Load() && !rec.Seed:
+	case errors.Is(err, store.ErrNoJournal) && rec.Begun, errors.Is(err, store.ErrGone) && r.asked.Load() && !rec.Seed:
 		st, err = store.Again(r.dir, rec.Root, m, files)
 	case errors.Is(err, store.ErrNoJournal), errors.Is(err, store.ErrGone) && !rec.Begun:
 		st, err = store.Create(r.dir, rec.Root, m, files)

@@ -68,7 +68,8 @@ func Adopt(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return adopt(dir, root, m, files, true)
 }
 
-// Again is [Create] for a destination that [Open] found to be [ErrGone]. Other files there stay the user's.
+// Again is [Create] for a destination that [Open] found to be [ErrGone], or after [ErrNoJournal]. Files that are there stay
+// the user's, and are read only: the store may have created them, but so may another program.
 func Again(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return adopt(dir, root, m, files, false)
 }

@@ -17,7 +17,7 @@ var (
 	// unverified.
 	ErrNotWhole = errors.New("content is not complete")
 	// ErrNoJournal is returned by [Open] if the state directory has no readable
-	// journal. [Adopt] then starts from the files at the destination of a
+	// journal. [Again] then starts from the files at the destination of a
 	// transfer; [Scan] and [Seed] start a seed again.
 	ErrNoJournal = journal.ErrNone
 	// ErrWrongContent is returned by [Open] if the journal belongs to other content.
