@@ -15,7 +15,7 @@ import (
 
 // errUnrecorded is returned for a transfer that is not in the data directory.
 var errUnrecorded = errors.New("the node has the content, but not at a path, as for a pipe or a stream: " +
-	"use it where it is, or `mob rm` it first")
+	"write it to a file with `mob get LINK -o - > FILE`, or `mob rm` it first")
 
 // addUnrecorded starts a transfer of which nothing is in the data directory, and holds it, unless the node has a transfer
 // of the content, which it returns. open opens its store. Documents that are nil are requested from members.
