@@ -94,3 +94,10 @@ func (p *Peer) IsSpare(f *Fetch) bool {
 	return p.Link != nil && p.Link.Out() == 0 && f.Level != nil && !f.Peer.External && !p.External &&
 		f.Peer.Pipe.Wait() > 2*(p.rest(f)+p.Pipe.Queue.Seconds())
 }
+
+// IsUnused is IsSpare for a local peer, and a late piece of the own cluster, once the node has requested all pieces. A member behind
+// a slow interface has long answer times, so IsFaster waits for it for seconds.
+func (t *Table) IsUnused(p *Peer, f *Fetch) bool {
+	return p.Local && f.Level == nil && !f.Peer.External && t.Wanted.Len() == 0 && !p.Pipe.Busy() &&
+		f.Peer.Pipe.Wait() > 2*(p.rest(f)+t.Tuning.Queue.Seconds())
+}

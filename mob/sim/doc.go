@@ -8,8 +8,8 @@
 // a one-way delay, and the receiver's NIC. Nodes of a rack have its uplink to the switch
 // of the site between themselves and all other nodes. Each is a first-in first-out server with
 // a rate; the rate of a WAN link may change at given times. A control message passes the
-// WAN link in the same queue, behind the queued blocks, and the delay; NICs do not
-// hold it up. So queues that are too long cost what they cost in reality: announcements,
+// WAN link in the same queue, behind the queued blocks, and the delay, and waits at the NIC of its receiver if
+// that is one of SlowNIC. So queues that are too long cost what they cost in reality: announcements,
 // requests and the end of the transfer are late.
 //
 // The model leaves out slow start, losses, packets and the CPU. It shows how good the

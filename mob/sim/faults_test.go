@@ -42,6 +42,21 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// TestSlowInterface gives one of nine nodes of a cluster an interface of 0.2 MB/s, which pieces and messages wait at. The other nodes
+// wait for no piece that it has started: they are at most 3 % later than without it.
+func TestSlowInterface(t *testing.T) {
+	c := Config{Length: 120e6, PieceLength: 64 << 10, NIC: 12.5e6, Session: 256 << 10}
+	for c.Seed = range 4 {
+		c.Clusters, c.SlowNIC = []Cluster{{"A", 8}}, nil
+		calm := run(t, c).Time
+		c.Clusters, c.SlowNIC = []Cluster{{"A", 9}}, map[int]float64{8: 0.2e6}
+		c.Limit = 20 * time.Minute
+		if r := run(t, c); last(r, 8).Seconds() > 1.03*calm.Seconds() {
+			t.Errorf("seed %d: %v, and %v without the slow node", c.Seed, last(r, 8), calm)
+		}
+	}
+}
+
 // last is the time when the last node but one was complete.
 func last(r *Report, except int) time.Duration {
 	var last time.Duration

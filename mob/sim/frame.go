@@ -46,7 +46,7 @@ func (f *frame) happen(s *sim) {
 			return
 		}
 		f.stage = receiving
-		if f.message == nil && !f.fin {
+		if f.message == nil && !f.fin || s.cfg.SlowNIC[f.to.index] > 0 {
 			s.later(f.to.in.send(s.now, f.size), f)
 			return
 		}
