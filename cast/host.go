@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -25,6 +26,7 @@ type host struct {
 	output     string           // the absolute path of the copy, in a gather
 	ready      bool             // a Ready was received; of the goroutine of read
 	node       libpeer.AddrInfo // of the last Ready; of the goroutine of read
+	neighbor   atomic.Bool      // a short content comes from a neighbor
 
 	ctx    context.Context         // ends when the agent must end
 	cancel context.CancelCauseFunc // with nil if the host is done
@@ -136,12 +138,7 @@ func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 		select {
 		case <-ready:
 			ready = nil
-			start, err := h.start()
-			if err == nil {
-				err = p.Send(&agent.Message{Start: start})
-			}
-			if err != nil {
-				h.fail(err)
+			if err := h.sendStart(p, s.neighborOf(h, p)); err != nil {
 				return err
 			}
 			h.enter(Start)
@@ -156,6 +153,21 @@ func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 			return errExited
 		}
 	}
+}
+
+// sendStart sends the Start message, with a short content or the URLs of the neighbor that has it.
+func (h *host) sendStart(p *launch.Process, neighbor []string) error {
+	start, err := h.start()
+	if h.neighbor.Store(neighbor != nil); neighbor != nil {
+		start.Neighbor, start.Manifest, start.Content = neighbor, nil, nil
+	}
+	if err == nil {
+		err = p.Send(&agent.Message{Start: start})
+	}
+	if err != nil {
+		h.fail(err)
+	}
+	return err
 }
 
 // start returns the Start message.
@@ -201,15 +213,9 @@ func (h *host) read(p *launch.Process) {
 			p.Kill()
 		}
 	}
-	_, line := p.Wait()
-	if p.Lost() {
-		return
-	}
-	if line != "" {
+	if _, line := p.Wait(); !p.Lost() {
 		h.fail(errors.New(line))
-		return
 	}
-	h.fail(errExited)
 }
 
 // take handles a report. It fails if the report is invalid.
@@ -226,6 +232,8 @@ func (h *host) take(r *agent.Report) error {
 		h.caster.dials.start(h.ctx, *r.Ready)
 	case h.output != "":
 		return h.takeServed(r)
+	case r.Missing && h.neighbor.Load():
+		return h.sendStart(h.process, nil)
 	case r.Progress != nil:
 		h.progress(*r.Progress)
 	case r.Output != nil:
@@ -259,12 +267,12 @@ func (h *host) progress(p Progress) {
 	}
 	p.Waiting = agent.Line(p.Waiting)
 	if c := h.caster; c.source.handed.Load() {
-		if proto.SharedParts(h.is.Cluster, c.node.Cluster()) > 0 {
+		if h.neighbor.Load() || proto.SharedParts(h.is.Cluster, c.node.Cluster()) > 0 {
 			p.LAN = p.Bytes
 		} else {
 			p.WAN = p.Bytes
 		}
-		if h.is.Cluster == c.node.Cluster() && proto.ClusterParts(h.is.Cluster) > 1 {
+		if (h.neighbor.Load() || h.is.Cluster == c.node.Cluster()) && proto.ClusterParts(h.is.Cluster) > 1 {
 			p.Rack = p.Bytes
 		}
 	}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
@@ -35,19 +37,21 @@ type source struct {
 	start  agent.Start
 	handed atomic.Bool // start contains the content
 
+	mu     sync.Mutex
+	offers map[string][]string // by cluster, the URLs at which its first agent serves the content
+
 	length, read atomic.Int64 // see [Source]
 	droppedBits  atomic.Int64 // see [Result]
 }
 
-// maxManifest bounds a manifest in a Start message, in bytes, and the content with its manifest. A longer one enters each cluster
-// once.
+// maxManifest bounds a manifest in a Start message, in bytes, and the content with its manifest.
 const maxManifest = agent.MaxManifest
 
 // streams reports whether the source is a stream: standard input, or a file for a command.
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
 func newSource(cfg *Config, n *node) (*source, error) {
-	s := &source{cfg: cfg, node: n, ready: make(chan struct{})}
+	s := &source{cfg: cfg, node: n, ready: make(chan struct{}), offers: map[string][]string{}}
 	s.start = agent.Start{Given: cfg.Dest, Force: cfg.Force, Spool: cfg.Spool}
 	s.length.Store(-1)
 	switch {
@@ -130,6 +134,8 @@ func (s *source) seed(ctx context.Context) error {
 			if s.start.Content, err = s.readAll(t.Manifest()); err != nil {
 				return err
 			}
+			s.start.Seal = make([]byte, 32)
+			_, _ = rand.Read(s.start.Seal) // never fails
 			s.handed.Store(true)
 		}
 	}
@@ -149,6 +155,17 @@ func (s *source) seed(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// neighborOf returns the URLs at which an agent gets a short content, or nil for the first agent of its cluster, whose URLs they are.
+func (s *source) neighborOf(h *host, p *launch.Process) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if urls, ok := s.offers[h.is.Cluster]; ok && s.handed.Load() {
+		return urls
+	}
+	s.offers[h.is.Cluster] = p.Offers
+	return nil
 }
 
 func (s *source) readAll(m *proto.Manifest) ([]byte, error) {

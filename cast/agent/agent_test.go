@@ -271,7 +271,9 @@ func TestHanded(t *testing.T) {
 		force  bool
 		sent   []byte
 		failed string
+		left   bool // the neighbor that had it first
 	}{
+		"neighbor left":    {sent: content, left: true},
 		"new":              {sent: content},
 		"exists":           {there: "mine", sent: content, failed: "exists already"},
 		"forced":           {there: "mine, and longer than it", force: true, sent: content},
@@ -285,9 +287,12 @@ func TestHanded(t *testing.T) {
 				must(t, os.WriteFile(dest, []byte(c.there), 0o600))
 			}
 			a := start(t)
-			a.send(&Message{Start: &Start{
-				Link: link.String(), Manifest: encoded, Content: c.sent, Dest: dest, Force: c.force,
-			}})
+			m := &Start{Link: link.String(), Manifest: encoded, Content: c.sent, Dest: dest, Force: c.force, Seal: make([]byte, 32)}
+			if c.left {
+				a.send(&Message{Start: &Start{Link: m.Link, Dest: dest, Seal: m.Seal, Neighbor: []string{"http://127.0.0.1:1/"}}})
+				a.report(func(r Report) bool { return r.Missing })
+			}
+			a.send(&Message{Start: m})
 			r := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
 			a.send(&Message{End: &End{}})
 			if c.failed == "" {

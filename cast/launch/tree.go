@@ -42,16 +42,14 @@ func (t *tree) enter(ctx context.Context, cluster string) (via *relayNode, leave
 	select {
 	case via = <-turn:
 	case <-ctx.Done():
-		err = context.Cause(ctx)
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if i := slices.Index(b.waiting, turn); i >= 0 {
 			b.waiting = slices.Delete(b.waiting, i, i+1)
-			return nil, nil, err
+		} else {
+			t.leave(b, <-turn)
 		}
-		via = <-turn
-		t.leave(b, via)
-		return nil, nil, err
+		return nil, nil, context.Cause(ctx)
 	}
 	return via, func() {
 		t.mu.Lock()

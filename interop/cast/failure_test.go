@@ -59,6 +59,7 @@ func (s *site) completeOrNone(path string) {
 
 // TestInterrupted ends mob cast by SIGINT, SIGTERM and SIGHUP.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // under nohup the tests ignore it, and so would mob
 	t.Cleanup(func() { signal.Stop(hangups) })

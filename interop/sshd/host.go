@@ -51,7 +51,7 @@ type Host struct {
 }
 
 // startTimeout bounds the time until a server listens.
-const startTimeout = 20 * time.Second
+const startTimeout = 2 * time.Minute
 
 // bootScript makes the mounts of a host. The directory of the site may be below one that is
 // covered here, so it is mounted on /mnt first.
