@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/store"
@@ -17,7 +16,7 @@ import (
 // gather gathers, and checks that nothing is left on hosts.
 func (g *grid) gather(cfg Config) *Result {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	r, err := Run(ctx, cfg)
 	must(g.t, err)

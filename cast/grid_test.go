@@ -15,6 +15,9 @@ import (
 	"time"
 )
 
+// waitTimeout bounds each wait of a test. It only ends hangs: a busy machine may take long.
+const waitTimeout = 5 * time.Minute
+
 // grid contains hosts, each a directory of this machine with a home and a directory for temporary files.
 type grid struct {
 	t     testing.TB
@@ -74,7 +77,7 @@ func (g *grid) config(source string, names ...string) Config {
 // cast casts, and checks that nothing of it is left.
 func (g *grid) cast(cfg Config) (*Result, error) {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	r, err := (&testCast{Config: cfg}).run(ctx)
 	g.checkClean()

@@ -206,7 +206,7 @@ func TestCasterBehindNAT(t *testing.T) {
 		Dest:    dest,
 	}})
 	ready := a.report(func(r Report) bool { return r.Ready != nil })
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	must(t, c.Host().Connect(ctx, *ready.Ready))
 	done := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
