@@ -40,6 +40,8 @@ type Manifest struct {
 
 	// sized is Length()+1 once Validate has run, 0 before.
 	sized int64
+	// complete is nil, or the manifest of which this is a part, see [Manifest.Partial].
+	complete *Manifest
 }
 
 // Validate reports the first rule that m breaks. It also caches the length of the content,

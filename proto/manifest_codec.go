@@ -82,6 +82,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 // the SHA-256 of the same form with the SHA-1 of the pieces: it identifies m on this machine and
 // is never sent.
 func (m *Manifest) Digest() ([sha256.Size]byte, error) {
+	if m.complete != nil {
+		return m.complete.Digest()
+	}
 	hashes := m.Hashes
 	if m.TorrentOnly() {
 		hashes = m.SHA1

@@ -127,8 +127,9 @@ func (d opening) startJournal(dir string, at *place, seed bool) (*Disk, error) {
 // newDisk returns a store of the content of m without a journal. Its files are not open.
 func newDisk(m *proto.Manifest, files *Files) *Disk {
 	l := newLayout(m)
-	return &Disk{
+	d := &Disk{
 		m:          m,
+		leftOut:    newBitset(m.Pieces()),
 		tree:       &tree{m: m, layout: l, files: files, names: names{changed: make(map[string]bool)}},
 		verified:   newBitset(m.Pieces()),
 		unverified: newBitset(m.Pieces()),
@@ -136,6 +137,11 @@ func newDisk(m *proto.Manifest, files *Files) *Disk {
 		flush:      flushState{every: syncEvery},
 		zeros:      sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
+	for _, piece := range m.LeftOutPieces() {
+		d.leftOut.set(piece)
+	}
+	d.wanted = m.Pieces() - d.leftOut.count()
+	return d
 }
 
 // createJournal creates a journal with that name.
@@ -148,6 +154,7 @@ func (d opening) createJournal(dir, name string, seed bool) error {
 	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	d.partsPath = filepath.Join(dir, partsFile)
 	d.journal, err = journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, d.shape())
 	return err
 }
@@ -158,6 +165,7 @@ func (d opening) openJournal(dir string) error {
 	if err != nil {
 		return err
 	}
+	d.partsPath = filepath.Join(dir, partsFile)
 	d.journal, err = journal.Open(d.tree.files.fs, filepath.Join(dir, journalFile), id, d.shape())
 	return err
 }
@@ -175,6 +183,7 @@ func (d opening) shape() journal.Shape {
 const (
 	journalFile    = "journal"
 	newJournalFile = "journal.new" // until it has all of its first records
+	partsFile      = "parts"
 )
 
 // abandon removes the journal of a store that could not be started, and returns why.

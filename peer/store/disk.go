@@ -18,9 +18,14 @@ import (
 // return one. A state directory must not be used by two of them at a time.
 type Disk struct {
 	// Constant.
-	m     *proto.Manifest
-	tree  *tree
-	zeros func() pieceSum // of a piece of zeros that is not the last
+	m         *proto.Manifest
+	tree      *tree
+	partsPath string
+	leftOut   bitset          // pieces of left-out files only
+	wanted    int             // the number of the other pieces
+	zeros     func() pieceSum // of a piece of zeros that is not the last
+
+	partsDirty atomic.Bool // the next flush has to cover the file of parts
 
 	// Read without a lock, changed with it, except for the first step of Forget, and of a
 	// write to a unverified piece. A piece is in one of them at most, or missing.
@@ -71,7 +76,10 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 // readFile fills p from a file.
 func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
 	t := d.tree
-	if t.layout.pad(file) {
+	switch {
+	case t.layout.leftOut(file):
+		return d.readParts(p, t.layout.starts[file]+offset)
+	case t.layout.pad(file):
 		clear(p)
 		return len(p), nil
 	}
@@ -143,6 +151,9 @@ func checkWrite(m *proto.Manifest, verified, unverified bitset, n int, offset in
 
 // openFile implements opener.
 func (d *Disk) openFile(file int) (vfs.File, error) {
+	if file == partsNumber {
+		return d.openParts()
+	}
 	t, rec := d.tree, d.files.at(file)
 	if rec.state == fileOpen {
 		return writer{d}.openAgain(file)
@@ -221,6 +232,9 @@ func (d *Disk) Unverified() []bool {
 	return unverified
 }
 
+// LeavesOut reports whether a piece has bytes of left-out files only.
+func (d *Disk) LeavesOut(piece int) bool { return d.leftOut.has(piece) }
+
 // complete reports whether all pieces of a file are verified.
 func (d *Disk) complete(file int) bool { return d.tree.layout.every(file, d.verified.has) }
 
@@ -267,18 +281,23 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 	f := &d.flush
 	f.unsynced += int64(d.m.PieceSize(piece))
 	// A complete content that was hashed again is marked now: no Finish will.
-	if again := d.stage.Load() == finished && d.Count() == d.m.Pieces(); (again || f.unsynced >= f.every) && !f.running {
+	if again := d.stage.Load() == finished && d.Count() == d.wanted; (again || f.unsynced >= f.every) && !f.running {
 		d.startFlush()
 	}
 	return true, nil
 }
 
-// setDirty records that the next flush has to cover a piece.
-func (d *Disk) setDirty(piece int) {
+// setDirty records that the next flush has to cover a piece. It reports whether the piece has bytes of left-out files.
+func (d *Disk) setDirty(piece int) (inParts bool) {
 	first, after := d.tree.layout.pieceFiles(piece)
 	for file := first; file < after; file++ {
 		d.files.update(file, func(f *fileRecord) { f.dirty = true })
+		if d.tree.layout.leftOut(file) {
+			inParts = true
+			d.partsDirty.Store(true)
+		}
 	}
+	return inParts
 }
 
 // Forget implements [Store]. If a file of the piece is missing, all pieces of that file
@@ -465,6 +484,9 @@ func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
 	}
 	for file := l.find(offset); n > 0; file++ {
 		part := min(n, l.end(file)-offset)
+		if l.leftOut(file) {
+			return sum, false
+		}
 		if !l.pad(file) {
 			h, err := d.tree.files.acquire(d, file)
 			if err != nil {

@@ -32,6 +32,7 @@ const faultDir, faultRoot, faultOutside = "/state/t", "/home/content", "/home/mi
 type kind struct {
 	links bool // files of the content are other names of the user's file
 	more  int  // files besides; with many, the whole file system is flushed
+	part  bool // a file and a directory are left out
 }
 
 // faulty returns a disk with content of small pieces. Beside it is a file of the user's.
@@ -44,13 +45,25 @@ func faulty(t *testing.T, k kind) *disk {
 	for i := range k.more {
 		entries = append(entries, storetest.File("more"+strconv.Itoa(i), 1000))
 	}
+	if k.part {
+		entries = append(entries, storetest.File("bb", 4*piece), storetest.Dir("d"), storetest.File("d/x", 9))
+	}
 	c := storetest.Make(t, 7, entries...)
 	c.Manifest.PieceLength = piece
 	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 	c.Hash(t)
+	if k.part {
+		c.Manifest = c.Manifest.Partial(func(i int) bool {
+			name := c.Manifest.Entries[i].Path
+			return name == "bb" || name[0] == 'd'
+		})
+	}
 	f := newFaultFS()
 	p := &disk{Content: c, t: t, fs: f, files: store.NewFilesOn(f, 2), boot: journal.CurrentBoot()}
 	p.ok(f.MkdirAll("/state", 0o700))
+	if k.part {
+		p.ok(f.MkdirAll(faultDir, 0o700)) // else the power loss takes all of the state
+	}
 	p.ok(f.MkdirAll("/home", 0o755))
 	p.writeFile(faultOutside, p.outside(), 0o444)
 	if k.links {
@@ -122,7 +135,7 @@ func (p *disk) end() error {
 func (p *disk) put(n int) error {
 	d := p.open
 	for i := range p.Manifest.Pieces() {
-		if d.Has(i) || n == 0 {
+		if d.Has(i) || d.LeavesOut(i) || n == 0 {
 			continue
 		}
 		n--
@@ -179,6 +192,16 @@ func (p *disk) finishAgain(when string, finished bool) {
 	}
 }
 
+// complete reports whether the open store has all pieces that it should.
+func (p *disk) complete() bool {
+	for i := range p.Manifest.Pieces() {
+		if p.open.Has(i) == p.open.LeavesOut(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // check checks what must hold whenever the store is open and hashed.
 func (p *disk) check(when string) {
 	p.t.Helper()
@@ -216,8 +239,13 @@ func (p *disk) readFile(name string) []byte {
 // verify checks that the destination has exactly the content.
 func (p *disk) verify(when string) {
 	p.t.Helper()
-	rest := p.Data
+	rest, names := p.Data, -1 // without a/x
 	for _, e := range p.Manifest.Entries {
+		if e.Kind == proto.Pad {
+			rest = rest[e.Size:]
+			continue
+		}
+		names++
 		name := path.Join(faultRoot, e.Path)
 		info, err := p.fs.Lstat(name)
 		if err != nil {
@@ -232,7 +260,7 @@ func (p *disk) verify(when string) {
 		}
 		rest = rest[e.Size:]
 	}
-	for dir, want := range map[string]int{faultRoot: len(p.Manifest.Entries) - 1, faultRoot + "/a": 1, "/home": 2} {
+	for dir, want := range map[string]int{faultRoot: names, faultRoot + "/a": 1, "/home": 2} {
 		f, err := p.fs.OpenFile(dir, os.O_RDONLY, 0)
 		p.ok(err)
 		if names, err := f.Readdirnames(-1); err != nil || len(names) != want {

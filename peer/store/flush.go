@@ -155,6 +155,9 @@ func (d flusher) flush() error {
 
 // sync waits until all that was written to the files is on the disk.
 func (d flusher) sync() error {
+	if err := d.syncParts(); err != nil {
+		return err
+	}
 	dirty := d.files.all(func(f *fileRecord) bool {
 		was := f.dirty
 		f.dirty = false

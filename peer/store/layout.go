@@ -30,6 +30,9 @@ func newLayout(m *proto.Manifest) layout {
 // pad reports whether a file is padding.
 func (l *layout) pad(file int) bool { return l.m.Entries[l.entries[file]].Kind == proto.Pad }
 
+// leftOut reports whether a file is left out of a partial manifest. It is padding, too.
+func (l *layout) leftOut(file int) bool { return l.m.LeavesOut(int(l.entries[file])) }
+
 // file returns the number of the file of an entry, -1 if the entry has no bytes.
 func (l *layout) file(entry int) int {
 	if file, ok := slices.BinarySearch(l.entries, int32(entry)); ok {

@@ -174,7 +174,10 @@ func (d opening) start(boot journal.BootID) error {
 	}
 	for _, piece := range d.journal.Unmarked() {
 		// Written before the restart, and maybe not flushed since.
-		d.setDirty(piece)
+		if d.setDirty(piece) && d.verified.has(piece) { // the file of parts has no stamp
+			d.verified.clear(piece)
+			d.unverified.set(piece)
+		}
 		d.flush.unsynced += int64(d.m.PieceSize(piece))
 	}
 	return nil
@@ -190,7 +193,7 @@ func (d opening) inspect() error {
 		entry := d.tree.entry(file)
 		d.files.update(file, func(f *fileRecord) { f.File = d.journal.File(entry) })
 		if l.pad(file) {
-			if d.fresh { // it needs no file
+			if d.fresh && !l.leftOut(file) { // it needs no file
 				if err := d.journal.Found(entry, journal.File{}); err != nil {
 					return err
 				}
@@ -229,7 +232,7 @@ func (d opening) inspect() error {
 		d.stage.Store(finished)
 		return nil
 	}
-	if !there || !d.journal.Marked() || len(d.journal.Unmarked()) > 0 || d.verified.count()+d.unverified.count() < d.m.Pieces() {
+	if !there || !d.journal.Marked() || len(d.journal.Unmarked()) > 0 || d.verified.count()+d.unverified.count() < d.wanted {
 		return nil
 	}
 	missing, err := d.tree.missesEntries()
@@ -368,10 +371,11 @@ func (d opening) claimEntries() error {
 // loadPieces sets what the journal has, except for pieces of missing files.
 func (d opening) loadPieces() {
 	for piece := range d.m.Pieces() {
-		switch d.journal.State(piece) {
-		case journal.Verified:
+		switch state := d.journal.State(piece); {
+		case d.LeavesOut(piece):
+		case state == journal.Verified:
 			d.verified.set(piece)
-		case journal.Unverified:
+		case state == journal.Unverified:
 			d.unverified.set(piece)
 		}
 	}

@@ -87,13 +87,16 @@ func (d publisher) recordFinal() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.wanted < d.m.Pieces() {
+		return d.journal.Mark(d.journal.Next())
+	}
 	return d.journal.Complete()
 }
 
 // end makes the content read-only, unless a piece was forgotten since.
 func (d publisher) end(stage int32) error {
 	d.mu.Lock()
-	if d.Count() < d.m.Pieces() {
+	if d.Count() < d.wanted {
 		d.mu.Unlock()
 		return ErrNotWhole
 	}
@@ -114,7 +117,7 @@ func (d publisher) ready() (stage int32, err error) {
 		err = os.ErrClosed
 	case d.failed != nil:
 		err = d.failed
-	case d.Count() < d.m.Pieces():
+	case d.Count() < d.wanted:
 		err = ErrNotWhole
 	}
 	return d.stage.Load(), err

@@ -15,30 +15,31 @@ func RoomFor(root string, m *proto.Manifest, files *Files) (need, free int64, kn
 	}
 	defer dir.Close()
 	free, known = dir.Free()
-	zeros := hashZeros(newPieceHash(m), int64(m.PieceLength))
-	for piece := range m.Pieces() {
-		if !zeros.matches(m, piece) {
-			need += int64(m.PieceSize(piece))
-		}
-	}
+	need, _ = newDisk(m, files).missing()
 	return need, free, known
 }
 
-// Room returns how many bytes the pieces need that are not stored, and how many the file system has
-// free. Pieces of zeros need none. It reports false if that is not known.
-func (d *Disk) Room() (need, free int64, known bool) {
-	free, known = d.tree.root.Free()
-	var zero int64
+// missing returns the bytes of the pieces that are not stored, and of those that are zeros and need no room.
+func (d *Disk) missing() (need, zero int64) {
 	zeros := d.zeros()
 	for piece := range d.m.Pieces() {
 		size := int64(d.m.PieceSize(piece))
 		switch {
+		case d.LeavesOut(piece):
 		case zeros.matches(d.m, piece):
 			zero += size
 		case !d.verified.has(piece):
 			need += size
 		}
 	}
+	return need, zero
+}
+
+// Room returns how many bytes the pieces need that are not stored, and how many the file system has
+// free. Pieces of zeros need none. It reports false if that is not known.
+func (d *Disk) Room() (need, free int64, known bool) {
+	free, known = d.tree.root.Free()
+	need, zero := d.missing()
 	// Pieces that are not verified may have their place already, from before.
 	rest := d.m.Length() - zero
 	for file := range d.tree.layout.files() {

@@ -35,10 +35,14 @@ type writable struct {
 
 // writeAt writes p to a file, which it creates if necessary.
 func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
-	if d.tree.layout.pad(file) {
+	l := &d.tree.layout
+	switch {
+	case l.leftOut(file):
+		return d.writeParts(p, l.starts[file]+offset)
+	case l.pad(file):
 		return len(p), nil
 	}
-	fills := int64(len(p)) == d.tree.layout.size(file)
+	fills := int64(len(p)) == l.size(file)
 	h, err := d.acquire(file, fills)
 	if err != nil {
 		return 0, err

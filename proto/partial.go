@@ -1,0 +1,41 @@
+package proto
+
+import "slices"
+
+// Partial returns m without the entries that leave reports: padding replaces them, so offsets, pieces and the digest
+// stay. Such a manifest is local to a node and has no encoding.
+func (m *Manifest) Partial(leave func(entry int) bool) *Manifest {
+	p := *m
+	p.complete, p.Entries = m, slices.Clone(m.Entries)
+	for i := range p.Entries {
+		if leave(i) {
+			p.Entries[i] = Entry{Kind: Pad, Size: m.Entries[i].Size}
+		}
+	}
+	return &p
+}
+
+// LeavesOut reports whether m is [Manifest.Partial] and does not have an entry.
+func (m *Manifest) LeavesOut(entry int) bool {
+	return m.complete != nil && m.Entries[entry].Kind == Pad && m.complete.Entries[entry].Kind != Pad
+}
+
+// LeftOutPieces returns the pieces of a partial manifest in which no file has bytes.
+func (m *Manifest) LeftOutPieces() (pieces []int) {
+	if m.complete == nil {
+		return nil
+	}
+	used, offset := make([]bool, m.Pieces()), int64(0)
+	for _, e := range m.Entries {
+		for at := offset; e.Kind == File && at < offset+e.Size; at = m.PieceOffset(int(at/int64(m.PieceLength)) + 1) {
+			used[at/int64(m.PieceLength)] = true
+		}
+		offset += e.Size
+	}
+	for i, used := range used {
+		if !used {
+			pieces = append(pieces, i)
+		}
+	}
+	return pieces
+}
