@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ipfs/go-cid"
@@ -140,8 +141,13 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 	case s.running() || s.rec.Begun:
 		return &ElsewhereError{Root: s.rec.Root}
 	}
+	selected, err := a.selection(missing)
+	if err != nil {
+		return err
+	}
+	same = slices.EqualFunc(s.rec.Selected, selected, metadata.Selection.Equal)
 	different := s.outcome.settled() && s.outcome.err != nil
-	unchanged := s.rec.Whole || s.rec.Link.String() == a.record.Link.String()
+	unchanged := same && (s.rec.Whole || s.rec.Link.String() == a.record.Link.String())
 	if s.running() && !missing && intact && !different && unchanged {
 		s.run.asked.Store(true)
 		return nil
@@ -150,6 +156,9 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		if missing { // it starts over
 			rec.Seed, rec.Begun, rec.Whole, rec.User, rec.FollowLinks = false, false, false, a.record.User, false
 			rec.Completed = time.Time{}
+		}
+		if !same {
+			rec.Selected, rec.Whole, rec.Completed = selected, false, time.Time{}
 		}
 		rec.SpecialBits, rec.InOrder = rec.SpecialBits || a.record.SpecialBits, a.record.InOrder
 	})
@@ -160,6 +169,9 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 func (a *addition) resumeSeed(same, missing, intact bool) error {
 	t, s, rec := a.t, a.t.state(), a.record
 	old := s.rec
+	if len(old.Selected) > 0 { // it has only a part of the content
+		old.Whole, old.Seed = false, false
+	}
 	healthy := intact && s.running()
 	elsewhere := !same && !missing && !(old.Whole && !healthy)
 	switch {
@@ -181,6 +193,7 @@ func (a *addition) resumeSeed(same, missing, intact bool) error {
 	a.reuse = false
 	return a.restart(false, func(r *metadata.Record) {
 		r.Seed, r.Begun, r.Whole, r.FollowLinks, r.User = rec.Seed, true, true, rec.FollowLinks, rec.User
+		r.Selected = nil
 		r.Announce = either(rec.Announce, r.Announce)
 	})
 }

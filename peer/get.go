@@ -26,6 +26,8 @@ type GetOptions struct {
 	Torrent []byte `json:"torrent,omitempty"`
 	// SpecialBits keeps the setuid, setgid and sticky bits of files, and setuid of directories. Only root may.
 	SpecialBits bool `json:"special_bits,omitempty"`
+	// Select chooses the files to fetch. A known transfer fetches what this call or an earlier one chooses.
+	Select metadata.Selection `json:"select,omitzero"`
 	// Priority is the priority of the transfer at this node. A known transfer keeps its priority if this is empty.
 	Priority limit.Priority `json:"priority,omitempty"`
 	// User is the calling user, nil for the owner of the node. No file is written that
@@ -57,6 +59,12 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if len(link.Keys()) == 0 {
 		return nil, errNoContent
 	}
+	if err := opt.Select.Check(); err != nil {
+		return nil, err
+	}
+	if opt.Store != nil && !opt.Select.All() {
+		return nil, errors.New("--include and --exclude require a path")
+	}
 	if opt.Store != nil {
 		return n.getUnrecorded(link, opt)
 	}
@@ -86,6 +94,9 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	}
 	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits, InOrder: opt.InOrder}
 	record.Priority = opt.Priority
+	if !opt.Select.All() {
+		record.Selected = metadata.Selections{opt.Select}
+	}
 	place, err := n.placeApart(root)
 	if err != nil {
 		return nil, err

@@ -140,7 +140,7 @@ func keptOf(t *Transfer, now time.Time) kept {
 		bytes: s.rec.Link.Length,
 	}
 	if m := s.desc.Manifest(); m != nil {
-		k.bytes = m.Length()
+		k.bytes = m.Length() - s.rec.LeftOut.PieceBytes
 	}
 	var sent int64
 	if s.swarm != nil {

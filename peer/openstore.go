@@ -76,7 +76,7 @@ func (r *run) tryStore() error {
 
 // newStore opens or creates the store.
 func (r *run) newStore() (*store.Disk, error) {
-	m, rec, files := r.verifier.Manifest(), &r.state().rec, r.files(r.state().rec)
+	m, rec, files := r.selected, &r.state().rec, r.files(r.state().rec)
 	if err := r.take(); err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (r *run) rehash() error {
 	m, s := r.verifier.Manifest(), r.state()
 	check := r.disk.Unverified()
 	for i := range check {
-		check[i] = check[i] || s.rec.Seed && !r.store.Has(i)
+		check[i] = check[i] || s.rec.Seed && !r.store.Has(i) && !r.disk.LeavesOut(i)
 	}
 	r.damaged, r.unreadable, r.why = nil, nil, nil
 	h := &hashing{total: bytesOf(m, check)}
@@ -204,7 +204,7 @@ func (r *run) recordDamage() error {
 	}
 	slices.Sort(r.unreadable)
 	for i := range m.Pieces() {
-		if _, unreadable := slices.BinarySearch(r.unreadable, i); !r.store.Has(i) && !unreadable {
+		if _, unreadable := slices.BinarySearch(r.unreadable, i); !r.store.Has(i) && !unreadable && !r.disk.LeavesOut(i) {
 			r.damaged = append(r.damaged, i)
 		}
 	}

@@ -37,6 +37,7 @@ type run struct {
 
 	// Constant while the swarm runs.
 	verifier *store.Verifier
+	selected *proto.Manifest // of the verifier, or a part of it
 	store    store.Store
 	disk     *store.Disk // under store, nil if the transfer is unrecorded
 	// Pieces with a problem when the store was opened, see [swarm.Config].
@@ -120,10 +121,10 @@ func (r *run) phases() (why error) {
 	if err := r.findPlan(); err != nil {
 		return err
 	}
-	r.verifier = store.NewVerifier(r.Manifest())
+	r.verifier, r.selected = store.NewVerifier(r.Manifest()), r.Manifest()
 	if r.open != nil {
 		r.store, err = r.open(r.Manifest())
-	} else {
+	} else if err = r.selectFiles(); err == nil {
 		err = r.openStore()
 	}
 	if err != nil {
@@ -170,6 +171,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 		Finished:   r.complete,
 		Lost:       r.damaged,
 		Unreadable: r.unreadable,
+		LeftOut:    r.selected.LeftOutPieces(),
 		Why:        r.why,
 		Faults:     n.faults,
 		Log:        r.log(),

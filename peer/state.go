@@ -59,10 +59,8 @@ func (s *state) disk() *store.Disk {
 	return s.run.disk
 }
 
-// full reports whether a swarm runs and every piece is verified.
-func (s *state) full() bool {
-	return s.swarm != nil && s.run.store.Count() == s.desc.Manifest().Pieces()
-}
+// full reports whether a swarm runs and every piece is verified that is not left out.
+func (s *state) full() bool { return s.swarm != nil && s.swarm.Complete() }
 
 // stored returns the verified pieces and their bytes.
 func (s *state) stored() (pieces int, bytes int64) {
@@ -71,7 +69,7 @@ func (s *state) stored() (pieces int, bytes int64) {
 	case s.swarm != nil:
 		return s.swarm.Stored()
 	case s.rec.Whole && m != nil:
-		return m.Pieces(), m.Length()
+		return m.Pieces() - s.rec.LeftOut.Pieces, m.Length() - s.rec.LeftOut.PieceBytes
 	}
 	return s.rec.Have, s.rec.Bytes
 }

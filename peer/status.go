@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -21,7 +22,7 @@ type Status struct {
 	Seed     bool   `json:"seed"` // the content was seeded here, not fetched
 	Phase    Phase  `json:"phase"`
 	Error    string `json:"error,omitempty"` // why it failed or was stopped
-	// Length is in bytes, -1 while it is not known.
+	// Length is in bytes, without PieceBytes of LeftOut. It is -1 while it is not known.
 	Length      int64 `json:"length"`
 	Pieces      int   `json:"pieces"`
 	PieceLength int   `json:"piece_length"` // in bytes
@@ -34,6 +35,8 @@ type Status struct {
 	MoreDifferent int                `json:"more_different,omitempty"`
 	// DroppedBits counts fetched files and directories that did not get their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
+	// LeftOut counts the files that are not fetched.
+	LeftOut metadata.LeftOut `json:"left_out,omitzero"`
 	// Plan is nil if the transfer follows no plan.
 	Plan *PlanStatus `json:"plan,omitempty"`
 	// Priority is the priority of the transfer at this node, empty if none was given.
@@ -115,6 +118,7 @@ func (t *Transfer) progress(s *state) Status {
 		Ends:   t.node.keeper.ends(rec),
 		Plan:   planStatus(t.node, s),
 
+		LeftOut:  rec.LeftOut,
 		Priority: rec.Priority,
 
 		Away: s.look.Away, Different: s.look.Different, MoreDifferent: s.look.More,
@@ -142,14 +146,14 @@ func (t *Transfer) progress(s *state) Status {
 	if m == nil {
 		return st
 	}
-	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length(), m.Pieces(), int(m.PieceLength)
+	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length()-rec.LeftOut.PieceBytes, m.Pieces(), int(m.PieceLength)
 	st.PiecesHave, st.Have = s.stored()
 	if s.hashing != nil {
 		st.Have = s.hashing.done.Load()
 	}
 	if s.swarm != nil {
 		st.addSwarm(s.swarm.Status())
-		if st.Waiting != "" && st.PiecesHave < st.Pieces && s.desc.Plain() {
+		if st.Waiting != "" && st.Have < st.Length && s.desc.Plain() {
 			st.Waiting += t.node.clientsProblem(rec.Link.InfoHash)
 		}
 	}

@@ -16,10 +16,12 @@ import (
 
 // Verification is the result of [Transfer.Verify]. Its JSON is an interface for scripts.
 type Verification struct {
-	// Pieces counts the pieces of the content, and Checked the hashed ones: the stored pieces, and all pieces of a
+	// Pieces counts the pieces of the selected files, and Checked the hashed ones: the stored pieces, and all pieces of a
 	// seed.
 	Pieces  int `json:"pieces"`
 	Checked int `json:"checked"`
+	// LeftOut counts what is not fetched.
+	LeftOut metadata.LeftOut `json:"left_out,omitzero"`
 	// Damaged pieces have other bytes, and are not offered any more.
 	Damaged PieceList `json:"damaged"`
 	// Missing pieces are not stored any more. It is empty if the transfer was never complete.
@@ -45,6 +47,7 @@ func (v *Verification) Intact() bool {
 // goroutine.
 type verification struct {
 	m        *proto.Manifest
+	leftOut  metadata.LeftOut
 	total    int64 // bytes
 	progress func(done, total int64)
 
@@ -63,9 +66,9 @@ func newVerification(
 	ctx context.Context, s *state, disk *store.Disk, check []bool, progress func(done, total int64),
 ) (*verification, error) {
 	m, r := s.desc.Manifest(), s.rec
-	v := &verification{m: m, total: bytesOf(m, check), progress: progress}
+	v := &verification{m: m, leftOut: r.LeftOut, total: bytesOf(m, check), progress: progress}
 	for i, check := range check {
-		if !check && wasComplete(r) {
+		if !check && wasComplete(r) && !(disk != nil && disk.LeavesOut(i)) {
 			v.missing = append(v.missing, i)
 		}
 	}
@@ -142,7 +145,8 @@ func (v *verification) result() *Verification {
 		differing[d.Path] = true
 	}
 	r := &Verification{
-		Pieces:     v.m.Pieces(),
+		Pieces:     v.m.Pieces() - v.leftOut.Pieces,
+		LeftOut:    v.leftOut,
 		Checked:    v.checked,
 		Damaged:    newPieceList(v.m, v.damaged, differing),
 		Missing:    newPieceList(v.m, v.missing, differing),
@@ -286,13 +290,17 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 		return nil, errors.Join(errNothingToVerify, err)
 	}
 	m := d.Manifest()
-	st, err := store.Open(t.dir, s.rec.Root, m, t.files(s.rec))
+	selected, err := s.rec.Selected.Of(m)
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(t.dir, s.rec.Root, selected, t.files(s.rec))
 	if err != nil {
 		return nil, fmt.Errorf("there is nothing to verify: %w", err)
 	}
 	check := st.Unverified()
 	for i := range check {
-		check[i] = check[i] || st.Has(i) || s.rec.Seed
+		check[i] = check[i] || st.Has(i) || s.rec.Seed && !st.LeavesOut(i)
 	}
 	v, err := newVerification(ctx, s, st, check, progress)
 	if err != nil {

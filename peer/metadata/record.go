@@ -32,6 +32,9 @@ type Record struct {
 	Number    int64     `json:"number,omitempty"`
 	// SpecialBits is set if fetched files keep setuid and setgid.
 	SpecialBits bool `json:"special_bits,omitempty"`
+	// Selected is empty if all of the content is fetched. LeftOut counts what is not, once the manifest is known.
+	Selected Selections `json:"selected,omitempty"`
+	LeftOut  LeftOut    `json:"left_out,omitzero"`
 	// InOrder is set if pieces are fetched from the front.
 	InOrder bool `json:"in_order,omitempty"`
 	// Priority is empty if none was given.

@@ -75,10 +75,10 @@ func (s *Swarm) announce(first []proto.Member) {
 // last announce, or once ctx ends.
 func (s *Swarm) AwaitAnnounced(ctx context.Context) bool {
 	have := s.announced.Load()
-	for ; have >= 0 && have < int64(s.m.Pieces()) && ctx.Err() == nil; have = s.announced.Load() {
+	for ; have >= 0 && have < int64(s.wanted()) && ctx.Err() == nil; have = s.announced.Load() {
 		time.Sleep(10 * time.Millisecond)
 	}
-	return have == int64(s.m.Pieces())
+	return have == int64(s.wanted())
 }
 
 // announcement returns a message for the trackers, and a function to call once a tracker has it.
@@ -129,7 +129,7 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 			s.noteRejection(err)
 			var rejected *proto.RemoteError
 			excluded := errors.As(err, &rejected) && (rejected.Code == proto.CodeExcluded || rejected.Code == proto.CodeNoMember)
-			if excluded && !s.complete() {
+			if excluded && !s.Complete() {
 				s.Fail(rejected) // the link is wrong: its own peers reject the node
 				return
 			}

@@ -61,8 +61,8 @@ func newChecker(b *base) *checker {
 	for _, piece := range b.cfg.Lost {
 		k.damaged[piece] = true
 	}
-	for i := 0; b.cfg.UploadOnly && !b.cfg.Verifier.Growing() && i < k.m.Pieces(); i++ {
-		if !k.st.Has(i) && !k.unreadable[i] {
+	if b.cfg.UploadOnly && !b.cfg.Verifier.Growing() {
+		for _, i := range k.missing() {
 			k.damaged[i] = true
 		}
 	}

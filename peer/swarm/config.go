@@ -60,6 +60,8 @@ type Config struct {
 	// they can be read. Both must be empty if the transfer is coded.
 	Lost, Unreadable []int
 	Why              error
+	// LeftOut lists the pieces, in order, that the node neither has nor fetches. It is empty if the transfer is coded.
+	LeftOut []int
 	// Faults are injected for tests.
 	Faults Faults
 	// Log must not be nil.

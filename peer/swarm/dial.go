@@ -122,7 +122,7 @@ func (s *Swarm) hello(key []byte) *proto.Hello {
 		Swarm:    key,
 		Cluster:  s.cfg.Cluster,
 		Addrs:    s.cfg.Addrs(),
-		Seed:     s.complete() && unreadable == 0,
+		Seed:     s.st.Count() == s.m.Pieces() && !s.cfg.Verifier.Growing() && unreadable == 0,
 		Features: features,
 	}
 }

@@ -85,7 +85,7 @@ func (r *siteReach) isolation(now time.Time) *Isolation {
 // judgeIsolation returns the isolation of a node that fetches, and logs it once. A node that is
 // complete keeps the last one until it reaches a member.
 func (s *Swarm) judgeIsolation(now time.Time) *Isolation {
-	if s.cfg.UploadOnly || s.complete() && !s.site.logged {
+	if s.cfg.UploadOnly || s.Complete() && !s.site.logged {
 		return nil
 	}
 	i := s.site.isolation(now)

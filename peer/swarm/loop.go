@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/mob"
@@ -13,7 +14,7 @@ func (s *Swarm) loop() {
 	tick := time.NewTimer(0)
 	defer tick.Stop()
 	due := time.Now() // the next tick, which events do not put off
-	for _, piece := range s.cfg.Unreadable {
+	for _, piece := range slices.Concat(s.cfg.Unreadable, s.cfg.LeftOut) {
 		s.step(mob.Withheld{Range: s.codec.Numbers(piece)})
 	}
 	for {

@@ -82,16 +82,20 @@ func (k *checker) lose(piece int) {
 func (k *checker) LoseDropped() {
 	k.losing.Lock()
 	defer k.losing.Unlock()
-	var lost []int
-	for piece := range k.m.Pieces() {
-		if unreadable, damaged := k.state(piece); !k.st.Has(piece) && !unreadable && !damaged {
-			lost = append(lost, piece)
-		}
-	}
-	if len(lost) > 0 {
+	if lost := k.missing(); len(lost) > 0 {
 		k.log.Error("content changed on disk: pieces are fetched again", "pieces", len(lost), "file", k.fileOf(lost[0]))
 		k.takeOut(lost)
 	}
+}
+
+// missing returns the pieces that the store does not have, and that are in service and not left out.
+func (k *checker) missing() (pieces []int) {
+	for piece := range k.m.Pieces() {
+		if unreadable, damaged := k.state(piece); !k.st.Has(piece) && !k.leavesOut(piece) && !unreadable && !damaged {
+			pieces = append(pieces, piece)
+		}
+	}
+	return pieces
 }
 
 // takeOut takes pieces out of service that the store no longer has. The caller has the lock losing.

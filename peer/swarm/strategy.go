@@ -92,10 +92,10 @@ func (s *Swarm) stateConfig() mob.Config {
 	}
 }
 
-// offered lists the verified pieces, and those that cannot be read: the strategy must not fetch them.
+// offered lists the verified pieces, those that cannot be read, and those that are left out: the strategy must not fetch them.
 func (s *Swarm) offered() (have []proto.Range) {
 	for i := range s.m.Pieces() {
-		if s.st.Has(i) || s.unreadable[i] {
+		if s.st.Has(i) || s.unreadable[i] || s.leavesOut(i) {
 			have = append(have, proto.Range{First: uint32(i), Count: 1})
 		}
 	}

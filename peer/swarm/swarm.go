@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -123,7 +124,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	}
 	s.checker.restored = func() {
 		s.AnnounceSoon()
-		if len(cfg.Unreadable) > 0 && s.complete() { // for the strategy the pieces were stored from the start
+		if len(cfg.Unreadable) > 0 && s.Complete() { // for the strategy the pieces were stored from the start
 			s.wg.Go(func() { cfg.Finished(s) })
 		}
 	}
@@ -155,8 +156,16 @@ func (s *Swarm) Fail(err error) { s.cancel(err) }
 // AnnounceSoon announces to the trackers without waiting for the next interval.
 func (s *Swarm) AnnounceSoon() { s.progress.put() }
 
-// complete reports whether every piece is stored. It is false while the content grows.
-func (s *Swarm) complete() bool { return s.st.Count() == s.m.Pieces() && !s.cfg.Verifier.Growing() }
+// Complete reports whether every piece is stored that is not left out. It is false while the content grows.
+func (s *Swarm) Complete() bool { return s.st.Count() == s.wanted() && !s.cfg.Verifier.Growing() }
+
+// wanted returns the number of pieces that are not left out.
+func (s *Swarm) wanted() int { return s.m.Pieces() - len(s.cfg.LeftOut) }
+
+func (b *base) leavesOut(piece int) bool {
+	_, found := slices.BinarySearch(b.cfg.LeftOut, piece)
+	return found
+}
 
 // errEnded is the error of operations after the end of the swarm.
 var errEnded = errors.New("the transfer has ended")

@@ -1,0 +1,57 @@
+package peer
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mobgrid/mob/peer/metadata"
+)
+
+// Selection chooses files of a transfer.
+type Selection = metadata.Selection
+
+// LeftOut counts what a transfer does not fetch.
+type LeftOut = metadata.LeftOut
+
+var (
+	errSelectCoded  = errors.New("--include and --exclude: coded blocks are of all files, so a part of them cannot be fetched")
+	errSelectSeeded = errors.New("a part of the content is seeded here: `mob rm` it first to fetch more")
+)
+
+// selectFiles records which files the transfer fetches.
+func (r *run) selectFiles() (err error) {
+	rec := &r.state().rec
+	if len(rec.Selected) > 0 && rec.Link.Coded != 0 {
+		return errSelectCoded
+	}
+	if r.selected, err = rec.Selected.Of(r.Manifest()); err != nil {
+		return err
+	}
+	leftOut := metadata.LeftOutOf(r.selected, r.Manifest())
+	if leftOut == rec.LeftOut {
+		return nil
+	}
+	return r.update(func(rec *metadata.Record) { rec.LeftOut = leftOut })
+}
+
+// selection returns what a known transfer fetches after a call of Get that also chooses files: what it did not
+// start on is not fetched for an earlier call.
+func (a *addition) selection(missing bool) (metadata.Selections, error) {
+	old, m := &a.t.state().rec, a.t.Manifest()
+	if m != nil {
+		if _, err := a.record.Selected.Of(m); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !old.Begun || missing:
+		return a.record.Selected, nil
+	case len(old.Selected) == 0 || len(a.record.Selected) > 0 && slices.ContainsFunc(old.Selected, a.record.Selected[0].Equal):
+		return old.Selected, nil
+	case old.Seed:
+		return nil, errSelectSeeded
+	case len(a.record.Selected) == 0:
+		return nil, nil
+	}
+	return slices.Concat(old.Selected, a.record.Selected), nil
+}

@@ -1,0 +1,181 @@
+package peer_test
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// seedTree seeds a directory of four files that begin and end within pieces, and returns their bytes.
+func seedTree(t *testing.T, n *peer.Node) (*proto.Link, map[string][]byte) {
+	t.Helper()
+	dir, files := filepath.Join(t.TempDir(), "tree"), map[string][]byte{}
+	for _, name := range []string{"a/1", "a/2", "b/3", "c"} {
+		_, files[name] = peertest.RandomFile(t, 1<<20+1000)
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, files[name], 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, link := peertest.Seed(t, n, dir, peer.SeedOptions{})
+	return link, files
+}
+
+// getPart gets the files that a glob matches.
+func getPart(t *testing.T, n *peer.Node, link *proto.Link, out, glob string) *peer.Transfer {
+	t.Helper()
+	get, err := n.Get(link, out, peer.GetOptions{Select: peer.Selection{Include: []string{glob}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return get
+}
+
+// equalFiles checks that a directory has exactly these files.
+func equalFiles(t *testing.T, dir string, files map[string][]byte, names ...string) {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			found = append(found, name)
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(found, names) {
+		t.Fatalf("files are %q, %v; want %q", found, err, names)
+	}
+	for _, name := range names {
+		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, files[name]) {
+			t.Errorf("%s differs, %v", name, err)
+		}
+	}
+}
+
+// TestSelect fetches some of the files, again after a restart, then one more, then all.
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	a := peertest.Start(t, "A")
+	link, files := seedTree(t, a)
+	all := slices.Sorted(maps.Keys(files))
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	b := peertest.Start(t, "B", peertest.Data(data))
+	get := getPart(t, b, link, out, "a/2")
+	peertest.Wait(t, get)
+	equalFiles(t, out, files, "a/2")
+	st := get.Status()
+	piece := int64(st.PieceLength)
+	if want := (peer.LeftOut{Files: 3, Bytes: 3 * (1<<20 + 1000)}); st.LeftOut.Files != want.Files || st.LeftOut.Bytes != want.Bytes {
+		t.Errorf("left out are %+v, want %+v", st.LeftOut, want)
+	}
+	if st.Have != st.Length || st.Traffic.WANIn != st.Length || st.Length > 1<<20+1000+2*piece {
+		t.Errorf("has %d of %d bytes, and received %+v", st.Have, st.Length, st.Traffic)
+	}
+	verify := func(get *peer.Transfer) {
+		t.Helper()
+		v, err := get.Verify(t.Context(), nil)
+		if err != nil || !v.Intact() || v.Checked != v.Pieces || v.LeftOut != get.Status().LeftOut {
+			t.Errorf("verified are %+v, %v", v, err)
+		}
+	}
+	verify(get)
+	if again := getPart(t, b, link, out, "a/2"); again.Status().Phase != peer.Whole {
+		t.Errorf("phase %s after a get of the same files", again.Status().Phase)
+	}
+
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = peertest.Start(t, "B", peertest.Data(data))
+	get = b.Transfers()[0]
+	peertest.Wait(t, get)
+	verify(get)
+	if got := get.Status().Traffic.WANIn; got != 0 {
+		t.Errorf("%d bytes received after the restart", got)
+	}
+
+	get = getPart(t, b, link, out, "c")
+	peertest.Wait(t, get)
+	equalFiles(t, out, files, "a/2", "c")
+	verify(get)
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	equalFiles(t, out, files, all...)
+	st = get.Status()
+	if st.LeftOut != (peer.LeftOut{}) || st.Length != 4*(1<<20+1000) {
+		t.Errorf("left out of %d bytes are %+v", st.Length, st.LeftOut)
+	}
+	verify(get)
+	if st.Traffic.WANIn > 3*(1<<20+1000)+6*piece {
+		t.Errorf("%d bytes received for the remaining files", st.Traffic.WANIn)
+	}
+	left, err := b.Remove(get, true)
+	if _, statErr := os.Stat(out); err != nil || len(left) > 0 || !os.IsNotExist(statErr) {
+		t.Errorf("left are %v, %v, %v", left, err, statErr)
+	}
+}
+
+// TestSelectPartialSources fetches a directory from two nodes that have different files of it.
+func TestSelectPartialSources(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A")
+	link, files := seedTree(t, a)
+	for cluster, glob := range map[string]string{"B": "a", "C": "[bc]"} {
+		get := getPart(t, tracker.Start(t, cluster), link, filepath.Join(t.TempDir(), "out"), glob)
+		peertest.Wait(t, get)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, cluster := range []string{"B", "D"} {
+		out := filepath.Join(t.TempDir(), "out")
+		get := peertest.Get(t, tracker.Start(t, cluster), link, out)
+		peertest.Wait(t, get)
+		equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
+		if st := get.Status(); st.WholeNodes > 1 {
+			t.Errorf("%d nodes are complete", st.WholeNodes)
+		}
+	}
+}
+
+func TestSelectErrors(t *testing.T) {
+	t.Parallel()
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	link, files := seedTree(t, a)
+	_, file, _ := peertest.SeedRandom(t, a, 9, peer.SeedOptions{})
+	_, coded, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: 4})
+	for _, c := range []struct {
+		link *proto.Link
+		want string
+	}{{link, "no file"}, {file, "single file"}, {coded, "coded"}} {
+		out := filepath.Join(t.TempDir(), "out")
+		get := getPart(t, b, c.link, out, "d")
+		if err := get.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error is %v, want %q", err, c.want)
+		}
+		if _, err := os.Stat(out); !os.IsNotExist(err) {
+			t.Errorf("%s was created, %v", out, err)
+		}
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, getPart(t, b, link, out, "b"))
+	equalFiles(t, out, files, "b/3")
+	if _, err := b.Get(link, out, peer.GetOptions{Select: peer.Selection{Include: []string{"d"}}}); err == nil {
+		t.Error("a get of no file succeeds")
+	}
+	equalFiles(t, out, files, "b/3")
+	if _, err := b.Get(link, out, peer.GetOptions{Select: peer.Selection{Exclude: []string{"["}}}); err == nil {
+		t.Error("an invalid glob is accepted")
+	}
+}
