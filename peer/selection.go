@@ -18,6 +18,14 @@ var (
 	errSelectSeeded = errors.New("a part of the content is seeded here: `mob rm` it first to fetch more")
 )
 
+// Selected returns a selection that adds nothing to the transfer.
+func (t *Transfer) Selected() (s Selection) {
+	if all := t.state().rec.Selected; len(all) > 0 {
+		s = all[0]
+	}
+	return s
+}
+
 // selectFiles records which files the transfer fetches.
 func (r *run) selectFiles() (err error) {
 	rec := &r.state().rec

@@ -60,3 +60,8 @@ func Networks(st peer.Status) []peer.Level {
 	}
 	return []peer.Level{wan, {Group: "LAN", In: sum.LANIn, Out: sum.LANOut, InRate: rate.LANIn, OutRate: rate.LANOut}}
 }
+
+// LeftOut formats what a transfer does not fetch.
+func LeftOut(l peer.LeftOut) string {
+	return fmt.Sprintf("left out: %s, %s", term.Plural(l.Files, "file"), term.Bytes(l.Bytes))
+}

@@ -184,7 +184,8 @@ func (s *Server) repair(ctx context.Context, t *peer.Transfer) error {
 	if st.Seed {
 		return nil
 	}
-	if _, err := s.cfg.Node.Get(t.Link(), st.Root, peer.GetOptions{User: t.User()}); err != nil { // it may be stopped
+	opt := peer.GetOptions{User: t.User(), Select: t.Selected()}
+	if _, err := s.cfg.Node.Get(t.Link(), st.Root, opt); err != nil { // it may be stopped
 		return err
 	}
 	if err := t.Wait(ctx); err != nil {

@@ -43,6 +43,9 @@ func runLs(ctx context.Context, a *command.App, _ []string) error {
 			if st.Priority != "" {
 				state += ", " + string(st.Priority) + " priority"
 			}
+			if st.LeftOut.Files > 0 {
+				state += ", " + command.LeftOut(st.LeftOut)
+			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", state+endsIn(st), done, size, cmp.Or(term.Printable(st.Root), "- ("+term.Printable(st.Name)+")"), st.ID)
 		}
 		_ = w.Flush() // into memory

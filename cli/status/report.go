@@ -96,6 +96,9 @@ func transferLines(st peer.Status, peers bool) []string {
 		out = append(out, traffic(n.Group, n.Out, n.OutRate))
 	}
 	lines := []string{fmt.Sprintf("%s: %s", cmp.Or(st.Name, "(name unknown)"), describeState(st))}
+	if st.LeftOut.Files > 0 {
+		lines[0] += "; " + command.LeftOut(st.LeftOut)
+	}
 	add := func(shown bool, label, text string) {
 		if shown {
 			lines = append(lines, fmt.Sprintf("  %-7s %s", label, text))
@@ -252,7 +255,7 @@ func peerLines(st peer.Status) []string {
 	var out []string
 	for _, p := range peers {
 		have := fmt.Sprintf("%3d%%", term.Percent(int64(p.Have), int64(st.Pieces)))
-		if st.PiecesHave == st.Pieces {
+		if st.Have == st.Length {
 			have = "   -" // peers do not announce pieces to a complete node
 		}
 		line := fmt.Sprintf("    %-52s %-10s %s  %9s  %s", p.ID, p.Cluster, have, term.Rate(p.Rate), roundTrip(p.RTT))

@@ -39,6 +39,11 @@ in the current directory. With a slash at its end it is the directory for the co
 above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse keeps existing files, such as an older
 copy, and fetches only pieces that differ. A transfer that does not fit on the disk is not started.
 
+--include fetches only the files that a glob matches, and --exclude leaves files out. Both may be given several
+times. A glob is compared with the path in the content: * and ? do not match a slash, ** matches any number of
+directories, and a directory means everything below it. "mob inspect" lists the files. A later get of
+the same link adds files, without --include and --exclude all. A piece that two files share is fetched for either of them.
+
 Modes and times are copied from the source. An umask of the daemon (or of a command without
 one) that takes read permission, such as 027 or 077, is removed from the modes; other umasks are not.
 Files lose setuid, setgid and sticky, and the receipt has their number; root keeps the bits
@@ -71,6 +76,7 @@ const getExample = `  mob get "$LINK" -o big.tar
   mob get "$LINK" -o - | tar x
   mob get big.iso.torrent --bt-listen 0.0.0.0:6881 --tracker "$TRACKER"
   mob get "$LINK" -o models --reuse --json
+  mob get "$LINK" -o models --include 'llama/**/*.json' --include tokenizer --exclude '**/old'
   mob get "$LINK" -o backup --priority low
   mob get "$LINK" -o image.tar --exec 'docker load -i "$MOB_PATH"'`
 
@@ -100,6 +106,8 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	f.node.Add(a, fl)
 	fl.StringVarP(&f.out, "output", "o", "", "file or directory to create, or - for standard output")
 	fl.BoolVar(&f.Reuse, "reuse", false, "keep existing files at PATH")
+	fl.StringArrayVar(&f.Select.Include, "include", nil, "fetch only files that `GLOB` matches")
+	fl.StringArrayVar(&f.Select.Exclude, "exclude", nil, "do not fetch files that `GLOB` matches")
 	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
 	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
 	fl.DurationVar(&f.deadline, "deadline", 0, "stop after `D`, and keep what was fetched")
@@ -116,9 +124,12 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	if f.linger < 0 {
 		return command.Usagef("--linger is negative")
 	}
+	if err := f.Select.Check(); err != nil {
+		return command.Usagef("%w", err)
+	}
 	pipe := f.out == pipeArg
-	if pipe && (f.Reuse || f.SpecialBits || f.exec != "") {
-		return command.Usagef("--reuse, --special-bits and --exec are for files: give a path with -o")
+	if pipe && (f.Reuse || f.SpecialBits || f.exec != "" || !f.Select.All()) {
+		return command.Usagef("--reuse, --special-bits, --include, --exclude and --exec are for files: give a path with -o")
 	}
 	text, err := a.ReadArg(args[0])
 	if err != nil {

@@ -26,6 +26,8 @@ type receipt struct {
 	Duplicate int64 `json:"duplicate"`
 	// Present counts bytes that existed before.
 	Present int64 `json:"present"`
+	// LeftOut counts the files that were not fetched.
+	LeftOut peer.LeftOut `json:"left_out,omitzero"`
 	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 	// Isolation is set if the node reached no member of its cluster.
@@ -47,6 +49,7 @@ func newReceipt(st peer.Status) receipt {
 		Duplicate: st.Duplicate,
 		Present:   max(0, st.Length-useful),
 
+		LeftOut:     st.LeftOut,
 		DroppedBits: st.DroppedBits,
 		Isolation:   st.Isolation,
 	}
@@ -62,6 +65,9 @@ func printReceipt(a *command.App, st peer.Status) error {
 	text += term.Bytes(r.Duplicate) + " duplicate"
 	if r.Present > 0 {
 		text += fmt.Sprintf(", %s already there", term.Bytes(r.Present))
+	}
+	if r.LeftOut.Files > 0 {
+		text += "; " + command.LeftOut(r.LeftOut)
 	}
 	if r.DroppedBits > 0 {
 		text += ", " + command.DroppedBits(r.DroppedBits)

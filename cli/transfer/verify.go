@@ -180,6 +180,9 @@ func (r verified) print(w term.TextWriter) {
 	if lacking := r.Pieces - r.Checked - r.Unreadable.Count - r.Missing.Count; lacking > 0 {
 		w.Line("  %s missing", arePieces(lacking))
 	}
+	if r.LeftOut.Files > 0 {
+		w.Line("  %s", command.LeftOut(r.LeftOut))
+	}
 	if r.Repaired {
 		w.Line("  repaired: all pieces are valid now")
 	}

@@ -88,7 +88,7 @@ func (s Selections) Of(m *proto.Manifest) (*proto.Manifest, error) {
 		return nil, errSingleFile
 	}
 	files, selected, parents := 0, make([]bool, len(m.Entries)), make(map[string]bool)
-	for i, e := range slices.Backward(m.Entries) { // a directory precedes what is in it
+	for i, e := range slices.Backward(m.Entries) { // a directory precedes its entries
 		if e.Kind == proto.Pad {
 			continue
 		}
