@@ -2,12 +2,17 @@ package bittorrent
 
 import (
 	"bytes"
+	"errors"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
+	"github.com/mobgrid/mob/mob/bitset"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -37,6 +42,38 @@ func TestServeClients(t *testing.T) {
 		got := tr.Status().Traffic
 		return got.LANOut == 2*int64(len(s.data)) && got.WANOut == 0
 	})
+}
+
+// TestServePart fetches one of two files: clients are sent the numbers of the pieces that can be served, and these pieces.
+func TestServePart(t *testing.T) {
+	t.Parallel()
+	s := &sample{path: filepath.Join(t.TempDir(), "tree")}
+	for name, size := range map[string]int{"a": 1<<20 + 100, "b": 1 << 20} {
+		file := newSample(t, size)
+		if err := errors.Join(os.MkdirAll(s.path, 0o700), os.Rename(file.path, filepath.Join(s.path, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.scan(t)
+	a, b := startNode(t, "A", s.torrent(), 0), startNode(t, "B", s.torrent(), 0)
+	tr, err := b.Get(a.seed(t, s).Link(), filepath.Join(t.TempDir(), "out"), peer.GetOptions{Select: peer.Selection{Exclude: []string{"b"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustWait(t, tr)
+	if now := (&swarm{transfer: tr}).progress(); now.left != tr.Status().LeftOut.PieceBytes || now.left == 0 {
+		t.Errorf("%d bytes are left", now.left)
+	}
+	want := bitset.New(s.manifest.Pieces())
+	want.AddRange(0, (1<<20+100)/int(s.manifest.PieceLength)+1)
+	c := connect(t, b, s, basic, 1)
+	if got := c.expect(pp.Bitfield); !bytes.Equal(got, encodeBitfield(want)) {
+		t.Errorf("bitfield is %x, want %x", got, encodeBitfield(want))
+	}
+	c.send(pp.Interested, nil)
+	c.expect(pp.Unchoke)
+	c.send(pp.Request, nil, uint32(want.Len()-1), 0, 1<<14)
+	c.expect(pp.Piece)
 }
 
 func TestServeMetadata(t *testing.T) {

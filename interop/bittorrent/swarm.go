@@ -40,7 +40,7 @@ func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent
 }
 
 func (s *swarm) waitComplete() {
-	if s.transfer.Wait(s.ctx) == nil {
+	if s.transfer.Wait(s.ctx) == nil && s.progress().left == 0 {
 		close(s.done)
 	}
 }
@@ -50,9 +50,10 @@ func (s *swarm) progress() progress {
 	now := progress{
 		downloaded: st.Traffic.WANIn + st.Traffic.LANIn,
 		uploaded:   st.Traffic.WANOut + st.Traffic.LANOut,
+		left:       st.LeftOut.PieceBytes,
 	}
 	if st.Phase != peer.Whole && st.Length >= 0 {
-		now.left = st.Length - st.Have
+		now.left += st.Length - st.Have
 	}
 	return now
 }

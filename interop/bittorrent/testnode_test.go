@@ -36,6 +36,13 @@ func newSample(t testing.TB, size int) *sample {
 	if err := os.WriteFile(s.path, s.data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	s.scan(t)
+	return s
+}
+
+// scan makes the documents of the sample.
+func (s *sample) scan(t testing.TB) {
+	t.Helper()
 	m, sums, err := store.ScanSHA1(context.Background(), s.path, store.ScanOptions{})
 	if err == nil {
 		s.manifest = m
@@ -47,7 +54,6 @@ func newSample(t testing.TB, size int) *sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
 }
 
 func (s *sample) link() *proto.Link {
