@@ -112,6 +112,7 @@ func runCourier(ctx context.Context, t *testing.T, change func(c *Case), s couri
 }
 
 func TestRun(t *testing.T) {
+	t.Parallel()
 	r := runCourier(t.Context(), t, nil, courier{})
 	if r.Error != "" || r.Intact != 3 || r.Copied != 3 || len(r.Finished) != 3 || r.CPU != 1 || r.Peak != 1e6 {
 		t.Fatalf("%+v", r)
@@ -125,6 +126,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunOfOneCluster(t *testing.T) {
+	t.Parallel()
 	one := func(c *Case) {
 		c.Clusters = []netns.Cluster{{Name: "A", Nodes: 3, NIC: 10 * netns.MBps}}
 		c.Scenario = netns.Steady(netns.Links{})
@@ -136,6 +138,7 @@ func TestRunOfOneCluster(t *testing.T) {
 }
 
 func TestRunOfRacks(t *testing.T) {
+	t.Parallel()
 	racks := func(c *Case) {
 		for i := range c.Clusters {
 			c.Clusters[i].Racks, c.Clusters[i].Uplink = []int{1, 1}, 10*netns.MBps
@@ -151,12 +154,14 @@ func TestRunOfRacks(t *testing.T) {
 }
 
 func TestRunFindsDamage(t *testing.T) {
+	t.Parallel()
 	if r := runCourier(t.Context(), t, nil, courier{damaged: "B1"}); r.Error != "" || r.Intact != 2 || r.Copied != 3 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestRunMissesNodes(t *testing.T) {
+	t.Parallel()
 	r := runCourier(t.Context(), t, nil, courier{never: "B0"})
 	if r.Error != "1 of 3 receivers are not complete" || r.Copied != 2 {
 		t.Errorf("%+v", r)
@@ -170,6 +175,7 @@ func TestRunMissesNodes(t *testing.T) {
 
 // A run does not wait for slow nodes.
 func TestRunEndsBeforeSlowNodes(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	slow := func(c *Case) { c.Clusters[1].SlowNIC = map[int]netns.Rate{0: netns.MBps} }
@@ -179,6 +185,7 @@ func TestRunEndsBeforeSlowNodes(t *testing.T) {
 }
 
 func TestRunKills(t *testing.T) {
+	t.Parallel()
 	r := runCourier(t.Context(), t, func(c *Case) { c.Kills = Kills{Percent: 60} }, courier{})
 	if r.Error != "" || len(r.Killed) != 2 || r.Copied != 1 || r.Intact != 1 {
 		t.Errorf("%+v", r)
@@ -186,6 +193,7 @@ func TestRunKills(t *testing.T) {
 }
 
 func TestRunReportsFailure(t *testing.T) {
+	t.Parallel()
 	if r := runCourier(t.Context(), t, nil, courier{fails: io.ErrUnexpectedEOF}); r.Error != "prepare: unexpected EOF" {
 		t.Errorf("%+v", r)
 	}

@@ -136,7 +136,7 @@ func TestGridLimits(t *testing.T) {
 // TestGridClusterLimit limits the rate into one of four clusters: its members together keep to it and
 // use it up, each byte enters it once, and the other ones do not wait for it.
 func TestGridClusterLimit(t *testing.T) {
-	const limit, size = 3e6, 42e6
+	const limit, size = 3e6, 36e6
 	f, names := newFleet(t, netns.Fast(), 4, 4, 4, 4)
 	f.Instead = map[string][]string{}
 	for i := range 4 {
@@ -183,7 +183,7 @@ func TestGridClusterLimit(t *testing.T) {
 	least, most := counted.windows()
 	t.Logf("D: %.3f MB/s, %.3f to %.3f of the limit in two seconds", rate/1e6, least/limit, most/limit)
 	// A machine that is busy delivers late what was requested before, which is in two windows then.
-	if rate < 0.95*limit || rate > 1.01*limit || most > 1.1*limit {
+	if rate < 0.9*limit || rate > 1.01*limit || most > 1.1*limit {
 		t.Errorf("D received %.2f MB/s, and up to %.2f in two seconds", rate/1e6, most/1e6)
 	}
 	after := f.received(t, names...)
