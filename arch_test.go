@@ -97,9 +97,11 @@ var table = map[string]rule{
 	"cast/hostset": {outside: []string{}, pure: true},
 	"cast":         {ours: []string{"cast/agent", "cast/hostset", "cast/launch", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},
 
-	"interop/netns":      {ours: []string{"mob/plan"}, outside: []string{"github.com/prometheus/procfs", "github.com/vishvananda", "golang.org/x/sys"}},
-	"interop/sshd":       {ours: []string{"interop/netns"}, outside: []string{"github.com/prometheus/procfs"}},
-	"interop/feed":       {tests: []string{"feed", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"interop/netns":   {ours: []string{"mob/plan"}, outside: []string{"github.com/prometheus/procfs", "github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/sshd":    {ours: []string{"interop/netns"}, outside: []string{"github.com/prometheus/procfs"}},
+	"interop/feed":    {tests: []string{"feed", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"examples/kmeans": {ours: []string{"collective", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+
 	"interop/collective": {tests: []string{"collective", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
 	"interop/cast":       {tests: []string{"interop/netns", "interop/sshd"}, outside: []string{}},
 	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "interop/sshd", "mob", "mob/coded", "mob/plan", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},

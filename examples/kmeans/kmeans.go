@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log"
+	"math"
+	"time"
+
+	"github.com/mobgrid/mob/collective"
+	"github.com/mobgrid/mob/peer"
+)
+
+// state is the same at all workers: k centroids of d numbers.
+type state struct {
+	iteration int
+	d         int
+	centroids []float64
+}
+
+// sums returns for each centroid the sum of the points that are nearest to it, and their number: k rows of d+1 numbers.
+func (s *state) sums(points []float64) []float64 {
+	d := s.d
+	all := make([]float64, len(s.centroids)/d*(d+1))
+	for ; len(points) > 0; points = points[d:] {
+		nearest, least := 0, math.Inf(1)
+		for i := range len(s.centroids) / d {
+			distance := 0.0
+			for j, x := range s.centroids[i*d : (i+1)*d] {
+				distance += (points[j] - x) * (points[j] - x)
+			}
+			if distance < least {
+				nearest, least = i, distance
+			}
+		}
+		row := all[nearest*(d+1):]
+		for j, x := range points[:d] {
+			row[j] += x
+		}
+		row[d]++
+	}
+	return all
+}
+
+// advance replaces the centroids by the means of all points. A centroid without points stays.
+func (s *state) advance(sums []float64) {
+	s.iteration++
+	for i := range s.centroids {
+		row, j := sums[i/s.d*(s.d+1):], i%s.d
+		if row[s.d] > 0 {
+			s.centroids[i] = row[j] / row[s.d]
+		}
+	}
+}
+
+func encode(numbers []float64) []byte {
+	b, _ := binary.Append(nil, binary.LittleEndian, numbers) // fails only for types without a fixed size
+	return b
+}
+
+func decode(b []byte) []float64 {
+	numbers := make([]float64, len(b)/8)
+	_, _ = binary.Decode(b, binary.LittleEndian, numbers) // has their size
+	return numbers
+}
+
+// newest merges states: the workers that have lost one may be an iteration apart.
+var newest = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
+	if decode(b[:8])[0] > decode(a[:8])[0] {
+		a = append(a[:0], b...)
+	}
+	return a, nil
+}}
+
+// worker has some of the points in memory.
+type worker struct {
+	state
+	node          *peer.Node
+	name          string // of the group
+	size          int    // number of workers
+	points        []float64
+	communication time.Duration
+	before        func() // called before each iteration in tests, else nil
+}
+
+// run iterates, and returns the rank. After the loss of a worker the remaining ones continue from the last centroids, without its points.
+func (w *worker) run(ctx context.Context, iterations int) (rank int, err error) {
+	for {
+		c, err := collective.Join(ctx, w.node, fmt.Sprintf("%s of %d", w.name, w.size), w.size)
+		if err != nil {
+			return 0, err
+		}
+		err = w.iterate(ctx, c, iterations)
+		c.Close()
+		var lost collective.ErrMember
+		if !errors.As(err, &lost) {
+			return c.Rank(), err
+		}
+		log.Printf("rank %d of %d, iteration %d: %v", c.Rank(), w.size, w.iteration, err)
+		w.size--
+	}
+}
+
+func (w *worker) iterate(ctx context.Context, c *collective.Comm, iterations int) error {
+	last, err := c.AllReduce(ctx, encode(append([]float64{float64(w.iteration)}, w.centroids...)), newest)
+	if err != nil {
+		return err
+	}
+	w.centroids = decode(last)
+	w.iteration, w.centroids = int(w.centroids[0]), w.centroids[1:]
+	for w.iteration < iterations {
+		if w.before != nil {
+			w.before()
+		}
+		local := encode(w.sums(w.points))
+		start := time.Now()
+		sums, err := c.AllReduce(ctx, local, collective.SumFloat64)
+		if err != nil {
+			return err
+		}
+		w.communication += time.Since(start)
+		w.advance(decode(sums))
+	}
+	return nil
+}
