@@ -52,7 +52,7 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
 	started := make(chan *swarm.Swarm, 1)
 	t.dir, t.body = "", func(r *run) error {
-		r.verifier, r.store = verifier, st
+		r.verifier, r.selected, r.store = verifier, verifier.Manifest(), st
 		return r.share(func(s *swarm.Swarm) { started <- s })
 	}
 	t.change(func(s *state) { s.desc = metadata.NewGrowing(t.ID, verifier.Manifest()) })
