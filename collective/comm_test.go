@@ -21,7 +21,7 @@ import (
 // join joins with all nodes, and returns their members by rank.
 func join(t testing.TB, nodes []*peer.Node, name string) []*collective.Comm {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	all := make([]*collective.Comm, len(nodes))
 	var wg sync.WaitGroup
@@ -46,7 +46,7 @@ func join(t testing.TB, nodes []*peer.Node, name string) []*collective.Comm {
 // each calls do for every member concurrently.
 func each(t testing.TB, all []*collective.Comm, do func(ctx context.Context, c *collective.Comm) error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, c := range all {

@@ -18,7 +18,7 @@ import (
 // errorsOf calls do for every member, and returns the errors by rank.
 func errorsOf(t *testing.T, all []*collective.Comm, do func(ctx context.Context, c *collective.Comm) error) []error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
@@ -153,7 +153,7 @@ func TestExtraMembersAreRejected(t *testing.T) {
 		t.Run(nodes[i].Host().ID().String(), func(t *testing.T) {
 			rest := append(append(nodes[:0:0], nodes[:i]...), nodes[i+1:]...)
 			all := join(t, rest, "full")
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			_, err := collective.Join(ctx, nodes[i], "full", len(rest))
 			if err == nil || !strings.Contains(err.Error(), "the group is full") {
@@ -170,7 +170,7 @@ func TestExtraMembersAreRejected(t *testing.T) {
 
 func TestJoinWithAnotherSizeFails(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	errs := make(chan error)
 	for i, n := range nodes {

@@ -38,7 +38,7 @@ type Config struct {
 type Member struct {
 	ID      libpeer.ID
 	Cluster string
-	// RTT is the last round trip, 0 if it is unknown.
+	// RTT is the last round trip, 0 without a session. Before it was measured it is a nanosecond.
 	RTT time.Duration
 }
 

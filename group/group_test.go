@@ -33,7 +33,7 @@ func join(t *testing.T, nodes []*peer.Node) []*group.Group {
 // awaitSessions waits until a member has sessions with n members.
 func awaitSessions(t *testing.T, g *group.Group, n int) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		have := 0
 		for _, m := range g.Members() {
 			if m.RTT > 0 {
@@ -51,7 +51,7 @@ func awaitSessions(t *testing.T, g *group.Group, n int) {
 
 func receive(t *testing.T, g *group.Group) group.Message {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	m, err := g.Receive(ctx)
 	if err != nil {
@@ -63,7 +63,7 @@ func receive(t *testing.T, g *group.Group) group.Message {
 func TestCastReachesEachMemberOnceInOrder(t *testing.T) {
 	nodes := peertest.Clusters(t, 3, 3)
 	groups := join(t, nodes)
-	sizes := []int{0, 1, 5000, 100_000, group.MaxMessage, 8192, 3}
+	sizes := []int{0, 1, 5000, 100_000, 200_000, 8192, 3}
 	message := func(from, i int) []byte {
 		return bytes.Repeat([]byte(fmt.Sprintf("%d %d;", from, i)), sizes[i]/4+1)[:sizes[i]]
 	}
@@ -108,5 +108,15 @@ func TestSendReachesOneMember(t *testing.T) {
 	}
 	if err := groups[0].Send(t.Context(), nodes[0].Host().ID(), nil); err == nil {
 		t.Error("sent to itself")
+	}
+	long := bytes.Repeat([]byte("long"), group.MaxMessage/4)
+	if err := groups[0].Cast(t.Context(), long); err != nil {
+		t.Fatal(err)
+	}
+	if m := receive(t, groups[2]); !bytes.Equal(m.Bytes, long) {
+		t.Errorf("%d bytes", len(m.Bytes))
+	}
+	if err := groups[0].Cast(t.Context(), append(long, 1)); err == nil {
+		t.Error("a message longer than 1 MiB was sent")
 	}
 }

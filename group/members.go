@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -137,7 +138,7 @@ func (g *Group) dial(m *member) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		m.dialing = false
-		if err != nil && m.stream == nil {
+		if err != nil && m.stream == nil && !errors.Is(err, errDuplicate) {
 			m.retry = time.Now().Add(min(retryPause<<min(m.attempts, maxAttempts), maxRetryPause))
 			if m.attempts++; m.attempts >= maxAttempts && g.members[m.id] == m {
 				delete(g.members, m.id)

@@ -130,7 +130,9 @@ func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
 		m, err = proto.ReadOpening(s)
 	}
 	hello, ok := m.(*proto.GroupHello)
-	if err == nil && !ok {
+	if bye, rejected := m.(*proto.Goodbye); rejected && bye.Code == proto.CodeDuplicate {
+		err = errDuplicate
+	} else if err == nil && !ok {
 		err = errors.New("the peer rejects the stream")
 	}
 	if err == nil {
@@ -223,7 +225,7 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
 	}
 	_ = s.SetDeadline(time.Time{})
 	g.node.Host().ConnManager().Protect(libpeer.ID(s.id), g.tag())
-	m.stream, m.cluster, m.attempts, m.retry = s, hello.Cluster, 0, time.Time{}
+	m.stream, m.cluster, m.attempts, m.retry, m.rtt = s, hello.Cluster, 0, time.Time{}, max(m.rtt, 1)
 	if addrs := reach.FromPeer(hello.Addrs, reach.IP(s.Conn().RemoteMultiaddr())); len(addrs) > 0 {
 		m.addrs = addrs
 	}
@@ -231,7 +233,12 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
 	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(g.newest), Payload: g.newest})
 	if old != nil {
 		s.again, old.ended = true, true
-		old.drop()
+		for _, q := range old.queue {
+			if q.relay != nil { // what is this node's is sent again below
+				s.enqueue(q)
+			}
+		}
+		old.queue = nil
 		old.reset()
 		g.sendAgain(m)
 	}
