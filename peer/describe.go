@@ -29,7 +29,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(n.ctx, func() { cancel(errClosing) })()
-	finder := n.finder(link)
+	finder := n.ownTrackers.finder(link)
 	if finder != nil {
 		defer finder.Close()
 		// Trackers send members only to members, so the node announces itself.
@@ -37,7 +37,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	}
 	id := link.Keys()[0]
 	d := metadata.NewDescription("", id, link.InfoHash, n.cfg.Torrents)
-	_, err := n.describe(ctx, n.fetcher(id, link, d, finder, status))
+	_, err := n.describer.describe(ctx, n.describer.fetcher(id, link, d, finder, status))
 	return d, err
 }
 
@@ -51,52 +51,59 @@ func withdraw(ctx context.Context, link *proto.Link, finder Finder, cluster stri
 	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: cluster, Leaving: true})
 }
 
+// describer finds out what the content of links is.
+type describer struct {
+	cfg    *Config
+	dialer *dialer
+}
+
 // describe finds out what the content is: from disk, or from members and BitTorrent clients. It
 // returns the members that trackers and the link name.
-func (n *Node) describe(ctx context.Context, f *metadata.Fetcher) ([]proto.Member, error) {
+func (by describer) describe(ctx context.Context, f *metadata.Fetcher) ([]proto.Member, error) {
 	if err := f.Description.Load(); err != nil {
 		f.Log.Warn("invalid description on disk", "error", err)
 	}
 	if f.Description.Manifest() != nil {
 		return nil, nil
 	}
-	n.preconnect(slices.Concat(f.Link.Trackers, f.Link.Peers))
+	by.dialer.connectAddrs(slices.Concat(f.Link.Trackers, f.Link.Peers))
 	return f.Fetch(ctx)
 }
 
 // clientsProblem returns why no BitTorrent clients are found for an info-hash, as the end of a status.
-func (n *Node) clientsProblem(hash proto.InfoHash) string {
-	if n.cfg.Describe == nil {
+func (c *Config) clientsProblem(hash proto.InfoHash) string {
+	if c.Describe == nil {
 		return "; BitTorrent clients are not asked without --bt-listen"
 	}
-	if n.cfg.ClientsProblem == nil {
+	if c.ClientsProblem == nil {
 		return ""
 	}
-	if why := n.cfg.ClientsProblem(hash); why != "" {
+	if why := c.ClientsProblem(hash); why != "" {
 		return "; " + oneLine(why)
 	}
 	return ""
 }
 
 // fetcher returns a fetcher of the manifest, torrent and plan of a link. It calls status with a text of what it waits for.
-func (n *Node) fetcher(
+func (by describer) fetcher(
 	id cid.Cid, link *proto.Link, d *metadata.Description, finder Finder, status func(string),
 ) *metadata.Fetcher {
+	host := by.dialer.host
 	return &metadata.Fetcher{
 		Link:        link,
 		Description: d,
 		Finder:      finder,
-		Clients:     n.cfg.Describe,
-		NotAsked:    func() string { return n.clientsProblem(link.InfoHash) },
-		Meet:        func(members []proto.Member) { n.meet(members, transport.AddrInfos(link.Peers, n.host.ID())) },
+		Clients:     by.cfg.Describe,
+		NotAsked:    func() string { return by.cfg.clientsProblem(link.InfoHash) },
+		Meet:        func(members []proto.Member) { by.meet(members, transport.AddrInfos(link.Peers, host.ID())) },
 		Status:      func(waiting string) { status(oneLine(waiting)) },
-		Log:         n.log.With("content", id.String()),
-		Self:        n.host.ID(),
-		Announce:    proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
+		Log:         by.dialer.log.With("content", id.String()),
+		Self:        host.ID(),
+		Announce:    proto.Announce{Cluster: by.cfg.Cluster, Addrs: by.dialer.addrBytes()},
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
 			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()
-			return transport.OpenStream(ctx, n.host, info, kind)
+			return transport.OpenStream(ctx, host, info, kind)
 		},
 	}
 }

@@ -62,7 +62,7 @@ func (d documents) torrent(key []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info := t.Torrent(); info != nil {
+	if info := t.Description().Torrent(); info != nil {
 		return info, nil
 	}
 	return nil, metadata.ErrNotOffered

@@ -66,7 +66,11 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, errors.New("--include and --exclude require a path")
 	}
 	if opt.Store != nil {
-		return n.getUnrecorded(link, opt)
+		t, known, err := unrecorded{n}.get(link, opt)
+		if known != nil {
+			err = errKnown(known, opt.User)
+		}
+		return t, err
 	}
 	root, err := filepath.Abs(path)
 	if err != nil {
@@ -83,7 +87,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 			return nil, err
 		}
 	}
-	if root, err = n.checkUser(opt.User, root); err != nil {
+	if root, err = n.transfers.pathFor(opt.User, root); err != nil {
 		return nil, err
 	}
 	if opt.User != nil && opt.Reuse {
@@ -97,7 +101,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if !opt.Select.All() {
 		record.Selected = metadata.Selections{opt.Select}
 	}
-	place, err := n.placeApart(root)
+	place, err := n.transfers.place(root)
 	if err != nil {
 		return nil, err
 	}

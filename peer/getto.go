@@ -31,10 +31,10 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		return 0, errNoContent
 	}
 	if opt.Store == nil {
-		opt.Store = n.openUnnamed
+		opt.Store = unrecorded{n}.open
 	}
 	opt.InOrder = true
-	t, err := n.holdGet(link, opt)
+	t, err := unrecorded{n}.holdGet(link, opt)
 	if err != nil {
 		return 0, err
 	}
@@ -44,20 +44,23 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		}
 	}()
 	defer t.use.start()()
-	return t.writeTo(ctx, w)
+	if r := t.state().run; r != nil {
+		return r.writeTo(ctx, w)
+	}
+	return 0, t.Err()
 }
 
 // holdGet starts a get with a store of the caller, or holds the transfer of the content that the node has.
-func (n *Node) holdGet(link *proto.Link, opt GetOptions) (*Transfer, error) {
+func (u unrecorded) holdGet(link *proto.Link, opt GetOptions) (*Transfer, error) {
 	for {
-		t, known, err := n.addGet(link, opt)
+		t, known, err := u.get(link, opt)
 		if known == nil {
 			return t, err
 		}
 		if !known.For(opt.User) {
 			return nil, errKnown(known, opt.User)
 		}
-		if err := known.hold(); !errors.Is(err, ErrUnknownTransfer) { // else it was removed since
+		if err := u.hold(known); !errors.Is(err, ErrUnknownTransfer) { // else it was removed since
 			return known, err
 		}
 	}
@@ -70,7 +73,7 @@ func (n *Node) GetBytes(ctx context.Context, link *proto.Link, limit int64) ([]b
 		if m.Length() > limit {
 			return nil, fmt.Errorf("%s has %d bytes, which is more than %d", m.Name, m.Length(), limit)
 		}
-		return n.openUnnamed(m)
+		return unrecorded{n}.open(m)
 	}})
 	if err != nil {
 		return nil, err
@@ -79,11 +82,7 @@ func (n *Node) GetBytes(ctx context.Context, link *proto.Link, limit int64) ([]b
 }
 
 // writeTo writes the content to w, in order, and waits until the transfer is complete.
-func (t *Transfer) writeTo(ctx context.Context, w io.Writer) (written int64, err error) {
-	r := t.state().run
-	if r == nil {
-		return 0, t.Err()
-	}
+func (r *run) writeTo(ctx context.Context, w io.Writer) (written int64, err error) {
 	if err := r.await(ctx, func() bool { return r.state().swarm != nil }); err != nil {
 		return 0, err
 	}
@@ -106,7 +105,7 @@ func (t *Transfer) writeTo(ctx context.Context, w io.Writer) (written int64, err
 			return written, err
 		}
 	}
-	return written, t.Wait(ctx)
+	return written, r.Wait(ctx)
 }
 
 // await waits until a condition holds. It fails once the run has ended.

@@ -46,7 +46,7 @@ func (n *Node) JoinGroup(key cid.Cid, trackers []ma.Multiaddr, accept func(netwo
 		n.wg.Done()
 		return nil, ErrInGroup
 	}
-	l := &GroupLink{n, key, n.finder(&proto.Link{Manifest: key, Trackers: trackers}), accept}
+	l := &GroupLink{n, key, n.ownTrackers.finder(&proto.Link{Manifest: key, Trackers: trackers}), accept}
 	g.byKey[key.KeyString()] = l
 	return l, nil
 }
@@ -76,7 +76,7 @@ func (l *GroupLink) Context() context.Context { return l.node.ctx }
 
 // Hello returns the node's message at the start of a stream.
 func (l *GroupLink) Hello() *proto.GroupHello {
-	return &proto.GroupHello{Key: l.key.Bytes(), Cluster: l.node.cfg.Cluster, Addrs: l.node.addrBytes()}
+	return &proto.GroupHello{Key: l.key.Bytes(), Cluster: l.node.cfg.Cluster, Addrs: l.node.dialer.addrBytes()}
 }
 
 // Open opens a stream to another node of the group.

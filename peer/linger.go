@@ -62,7 +62,7 @@ func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
 	}
 	l := linger{served: time.Now()}
 	for {
-		if err := t.observe(ctx, scope, &l); err != nil || l.over(time.Now()) {
+		if err := l.observe(ctx, t, scope); err != nil || l.over(time.Now()) {
 			return err
 		}
 		select {
@@ -76,12 +76,12 @@ func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
 // Incomplete returns the number of nodes that [Transfer.WaitAll] waits for.
 func (t *Transfer) Incomplete(ctx context.Context, scope Scope) int {
 	var l linger
-	_ = t.observe(ctx, scope, &l)
+	_ = l.observe(ctx, t, scope)
 	return l.incomplete()
 }
 
-// observe updates l. It fails if the transfer has ended.
-func (t *Transfer) observe(ctx context.Context, scope Scope, l *linger) error {
+// observe updates the facts about the other nodes of a transfer. It fails if that has ended.
+func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 	s, own := t.state(), t.node.cfg.Cluster
 	if s.swarm == nil {
 		return s.err

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,7 +13,6 @@ import (
 	libhost "github.com/libp2p/go-libp2p/core/host"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/limit"
@@ -43,8 +41,11 @@ type Node struct {
 
 	limits  limit.Buckets
 	sharing *sharing
-	// ownTrackers are the trackers of the node, see [Config.Trackers].
-	ownTrackers atomic.Pointer[[]ma.Multiaddr]
+
+	dialer      dialer
+	describer   describer
+	ownTrackers trackers
+	planHost    planHost
 
 	fs fileSystem
 
@@ -91,7 +92,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		lock:      lock,
 		files:     store.NewFiles(cfg.OpenFiles),
 		fs:        osFileSystem(),
-		transfers: &registry{byID: map[cid.Cid]*Transfer{}},
+		transfers: &registry{data: cfg.Data, byID: map[cid.Cid]*Transfer{}},
 		sharing:   newSharing(),
 		groups:    groups{byKey: map[string]*GroupLink{}},
 	}
@@ -128,13 +129,19 @@ func (n *Node) open() error {
 	if n.host, err = transport.NewHost(key, n.cfg.Listen, n.bulk, n.member); err != nil {
 		return err
 	}
+	n.dialer = dialer{n.ctx, &n.wg, n.host, n.log}
+	n.describer = describer{&n.cfg, &n.dialer}
+	n.planHost = planHost{n.cfg.Host, n.host.ID().String()}
+	if n.cfg.Finder != nil {
+		n.ownTrackers.client = func(all []ma.Multiaddr) Finder { return n.cfg.Finder(n.host, all) }
+	}
 	n.wg.Go(func() { n.sharing.run(n.ctx) })
-	n.wg.Go(func() { new(limit.Governor).Run(n.ctx, n.loads) })
+	n.wg.Go(func() { new(limit.Governor).Run(n.ctx, n.transfers.loads) })
 	acceptor{n.transfers}.serve(n.host, n.bulk)
 	n.documents = documents{n.transfers, n.host.ID()}
 	n.documents.serve(n.ctx, n.host)
 	n.host.SetStreamHandler(proto.GroupProtocol, n.groups.acceptStream)
-	n.preconnect(n.Trackers())
+	n.dialer.connectAddrs(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
 		return err
 	}
@@ -195,32 +202,11 @@ func (n *Node) HostName() string { return n.cfg.Host }
 // Addrs returns the addresses at which other nodes may reach this one, with its peer id, as
 // links have them. They include loopback addresses only if there are no other addresses.
 func (n *Node) Addrs() []ma.Multiaddr {
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: reachable(n.host)})
+	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.dialer.reachable()})
 	if err != nil {
 		return nil
 	}
 	return addrs
-}
-
-// reachable returns the addresses of a host, without loopback addresses if there are other ones.
-func reachable(h libhost.Host) []ma.Multiaddr {
-	all := h.Addrs()
-	far := slices.DeleteFunc(slices.Clone(all), manet.IsIPLoopback)
-	if len(far) == 0 {
-		far = all
-	}
-	return far[:min(len(far), proto.MaxAddrs)]
-}
-
-// addrBytes returns the reachable addresses as binary multiaddrs.
-func (n *Node) addrBytes() [][]byte {
-	var out [][]byte
-	for _, a := range reachable(n.host) {
-		if b := a.Bytes(); len(b) <= proto.MaxAddr {
-			out = append(out, b)
-		}
-	}
-	return out
 }
 
 // fileSystem has the calls of a node that are not calls of a store. Tests replace them.

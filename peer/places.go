@@ -53,14 +53,13 @@ func (t *Transfer) locate() {
 	}
 }
 
-// placeApart returns the place of a path. It fails if that overlaps the data directory, which has the key of the
-// node.
-func (n *Node) placeApart(path string) (vfs.Place, error) {
+// place returns the place of a path. It fails if that overlaps the data directory, which has the key of the node.
+func (r *registry) place(path string) (vfs.Place, error) {
 	p, err := vfs.PlaceOf(vfs.OS{}, path)
 	if err != nil {
 		return p, err
 	}
-	data, err := vfs.PlaceOf(vfs.OS{}, n.cfg.Data)
+	data, err := vfs.PlaceOf(vfs.OS{}, r.data)
 	switch {
 	case err != nil:
 		return p, err
@@ -91,14 +90,14 @@ func lookAtAll(all []*Transfer, look func(*Transfer)) {
 	}
 }
 
-// checkPlace returns the place of the root of a record. It fails if that overlaps the data directory, or a
+// placeFor returns the place of the root of a record. It fails if that overlaps the data directory, or a
 // transfer other than t that does not allow it.
-func (n *Node) checkPlace(r metadata.Record, t *Transfer) (vfs.Place, error) {
-	p, err := n.placeApart(r.Root)
+func (r *registry) placeFor(rec metadata.Record, t *Transfer) (vfs.Place, error) {
+	p, err := r.place(rec.Root)
 	if err != nil {
 		return p, err
 	}
-	return p, n.transfers.checkApart(p, r, t)
+	return p, r.checkApart(p, rec, t)
 }
 
 // take records where the transfer's path leads, before its store is opened and after that, which may have made
@@ -109,17 +108,17 @@ func (r *run) take() error {
 	if !r.state().writes() {
 		return nil
 	}
-	_, err := r.node.checkPlace(r.state().rec, r.Transfer)
+	_, err := r.node.transfers.placeFor(r.state().rec, r.Transfer)
 	return err
 }
 
 // seeded updates the transfers that overlap a new seed. The files of a complete transfer belong to the user from
 // now on: it becomes a seed, and neither repairs nor deletes them. Another seed of the same path is compared
 // with the files.
-func (n *Node) seeded(t *Transfer) error {
+func (r *registry) seeded(t *Transfer) error {
 	p := t.state().place
 	var errs []error
-	for _, o := range n.transfers.all() {
+	for _, o := range r.all() {
 		s := o.state()
 		switch {
 		case o == t || !s.overlaps(p):

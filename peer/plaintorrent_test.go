@@ -39,7 +39,7 @@ func TestPlainTorrentOfNode(t *testing.T) {
 		got := peertest.Get(t, tracker.Start(t, cluster, withTorrents), plain(link), out)
 		peertest.Wait(t, got)
 		peertest.EqualFile(t, out, content)
-		if !got.ID.Equals(link.InfoHash.CID()) || !got.Manifest().TorrentOnly() || !bytes.Equal(got.Torrent(), seed.Torrent()) {
+		if !got.ID.Equals(link.InfoHash.CID()) || !got.Manifest().TorrentOnly() || !bytes.Equal(got.Description().Torrent(), seed.Description().Torrent()) {
 			t.Errorf("transfer %s of %v", got.ID, got.Manifest())
 		}
 		if got.Link().Manifest.Defined() {
@@ -255,9 +255,9 @@ func TestWrongInfoDictionary(t *testing.T) {
 	path, content := peertest.RandomFile(t, 1<<20)
 	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true})
 	wrong := plain(link)
-	wrong.Peers = serveInfo(t, slices.Concat(seed.Torrent(), []byte{' '}))
+	wrong.Peers = serveInfo(t, slices.Concat(seed.Description().Torrent(), []byte{' '}))
 	out := filepath.Join(t.TempDir(), "out")
-	other := peer.GetOptions{Torrent: slices.Concat(seed.Torrent(), []byte{' '})}
+	other := peer.GetOptions{Torrent: slices.Concat(seed.Description().Torrent(), []byte{' '})}
 	if _, err := b.Get(wrong, out, other); err == nil || !strings.Contains(err.Error(), "the link's info-hash") {
 		t.Errorf("a dictionary with another info-hash: %v", err)
 	}

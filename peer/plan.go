@@ -26,7 +26,7 @@ func (o *SeedOptions) encodePlan(n *Node) ([]byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if source := p.Hosts[0]; source != n.nameIn(p) {
+	if source := p.Hosts[0]; source != n.planHost.in(p) {
 		return nil, fmt.Errorf("the plan begins at the host %s, and this node is the host %s", source, n.cfg.Host)
 	}
 	return p.Document().Encode()
@@ -66,16 +66,19 @@ func planStatus(n *Node, s *state) *PlanStatus {
 	if !id.Defined() {
 		return nil
 	}
-	st := &PlanStatus{ID: id.String(), Known: p != nil, Host: n.nameIn(p)}
+	st := &PlanStatus{ID: id.String(), Known: p != nil, Host: n.planHost.in(p)}
 	st.In = p != nil && p.Index(st.Host) >= 0
 	return st
 }
 
-// nameIn returns the name of the node's host in a plan, which may be nil. A plan made from a topology that a swarm
-// measured names hosts by the peer ids of their nodes.
-func (n *Node) nameIn(p *plan.Plan) string {
-	if id := n.host.ID().String(); p != nil && p.Index(n.cfg.Host) < 0 && p.Index(id) >= 0 {
-		return id
+// planHost is the node's host in plans.
+type planHost struct{ name, id string }
+
+// in returns the name of the host in a plan, which may be nil. A plan made from a topology that a swarm measured
+// names hosts by the peer ids of their nodes.
+func (h planHost) in(p *plan.Plan) string {
+	if p != nil && p.Index(h.name) < 0 && p.Index(h.id) >= 0 {
+		return h.id
 	}
-	return n.cfg.Host
+	return h.name
 }

@@ -21,11 +21,11 @@ func (t *Transfer) SetPriority(p limit.Priority) error {
 
 // loads returns what the transfers moved. A fetch counts as moving for a second, so that the queues of other
 // transfers are short when its first bytes arrive.
-func (n *Node) loads() map[*limit.Buckets]limit.Load {
-	n.transfers.mu.Lock()
-	defer n.transfers.mu.Unlock()
+func (r *registry) loads() map[*limit.Buckets]limit.Load {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	loads := map[*limit.Buckets]limit.Load{}
-	for _, t := range n.transfers.byID {
+	for _, t := range r.byID {
 		s := t.state()
 		l := limit.Load{Priority: s.rec.Priority, Starting: s.running() && s.writes() && time.Since(s.started) < time.Second}
 		if s.swarm != nil {

@@ -15,6 +15,7 @@ import (
 
 // registry holds the transfers of a node.
 type registry struct {
+	data  string     // directory of the node
 	mu    sync.Mutex // nothing under it waits for a disk, the network or a channel
 	byID  map[cid.Cid]*Transfer
 	ended swarm.Totals // of removed transfers

@@ -72,10 +72,10 @@ func (r *run) run() error {
 	if err := n.maySeed(r.state().rec.Seed); err != nil {
 		return err
 	}
-	if r.finder = n.finder(link); r.finder != nil {
+	if r.finder = n.ownTrackers.finder(link); r.finder != nil {
 		defer r.finder.Close()
 	}
-	r.fetcher = n.fetcher(r.ID, link, r.Description(), r.finder, r.setWaiting)
+	r.fetcher = n.describer.fetcher(r.ID, link, r.Description(), r.finder, r.setWaiting)
 	return r.body(r)
 }
 
@@ -115,7 +115,7 @@ func (r *run) end(why error) {
 // phases is the body of a transfer of files.
 func (r *run) phases() (why error) {
 	var err error
-	if r.members, err = r.node.describe(r.ctx, r.fetcher); err != nil {
+	if r.members, err = r.node.describer.describe(r.ctx, r.fetcher); err != nil {
 		return err
 	}
 	if err := r.findPlan(); err != nil {
@@ -142,6 +142,9 @@ func (r *run) phases() (why error) {
 	return why
 }
 
+// setWaiting records what the transfer waits for.
+func (r *run) setWaiting(what string) { r.change(func(s *state) { s.waiting = what }) }
+
 // lose records why bytes did not reach the disk.
 func (r *run) lose(err error) {
 	r.change(func(s *state) { s.lost = cmp.Or(s.lost, err) })
@@ -158,12 +161,12 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
 		Link:       r.linkOfSwarm(),
 		Plan:       plan,
-		Name:       n.nameIn(plan),
+		Name:       n.planHost.in(plan),
 		Verifier:   r.verifier,
 		Store:      r.store,
 		Host:       n.host,
 		Bulk:       n.bulk,
-		Addrs:      n.addrBytes,
+		Addrs:      n.dialer.addrBytes,
 		Seed:       seedOf(n.host.ID(), r.ID),
 		Limits:     r.swarmLimits(),
 		Sharing:    n.sharing,
@@ -194,7 +197,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 		started(s)
 	}
 	var beside sync.WaitGroup
-	if !rec.Link.InfoHash.IsZero() && r.Torrent() == nil {
+	if !rec.Link.InfoHash.IsZero() && r.Description().Torrent() == nil {
 		beside.Go(func() { r.fetcher.FetchTorrent(s.Context(), s.Connected, r.members) })
 	}
 	if attach := n.cfg.AttachExternal; attach != nil {

@@ -109,11 +109,11 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	if root, err = n.checkUser(opt.User, root); err != nil {
+	if root, err = n.transfers.pathFor(opt.User, root); err != nil {
 		return nil, err
 	}
 	record := metadata.Record{Seed: true, Root: root, Whole: true, User: opt.User, FollowLinks: opt.FollowLinks, Priority: opt.Priority}
-	if _, err := n.checkPlace(record, nil); err != nil {
+	if _, err := n.transfers.placeFor(record, nil); err != nil {
 		return nil, err
 	}
 	planned, err := opt.check(n)
@@ -136,7 +136,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 		record.Announce = opt.Announce
 	}
 	// Hashing may have taken hours.
-	place, err := n.checkPlace(record, nil)
+	place, err := n.transfers.placeFor(record, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	if err := n.seeded(t); err != nil {
+	if err := n.transfers.seeded(t); err != nil {
 		return nil, err
 	}
 	return t, t.Wait(ctx)
@@ -180,7 +180,7 @@ func (o *SeedOptions) link(n *Node, m *proto.Manifest, planned []byte) (*proto.L
 		Manifest: proto.ManifestCID(b),
 		Name:     m.Name,
 		Length:   m.Length(),
-		Trackers: n.trackers(o.Trackers),
+		Trackers: n.ownTrackers.with(o.Trackers),
 		Peers:    n.Addrs(),
 		Coded:    k,
 		Strategy: o.Strategy,
@@ -206,7 +206,7 @@ func (o *SeedOptions) scanOptions() store.ScanOptions {
 func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.Manifest, info []byte, err error) {
 	so := o.scanOptions()
 	so.FollowLinks, so.SkipUnreadable = o.FollowLinks, o.SkipUnreadable
-	so.Outside = func(path string) error { _, err := n.placeApart(path); return err }
+	so.Outside = func(path string) error { _, err := n.transfers.place(path); return err }
 	if o.User != nil {
 		so.FS = vfs.As(o.User, "", "")
 	}

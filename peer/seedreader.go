@@ -32,11 +32,12 @@ func (n *Node) SeedReader(ctx context.Context, name string, r io.Reader, opt See
 	if err != nil {
 		return nil, err
 	}
-	f, err := n.spool(ctx, r, &opt)
+	u := unrecorded{n}
+	f, err := u.spool(ctx, r, &opt)
 	if err != nil {
 		return nil, err
 	}
-	t, err := n.seedFile(ctx, name, f, planned, &opt)
+	t, err := u.seedFile(ctx, name, f, planned, &opt)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -53,9 +54,9 @@ func (n *Node) SeedBytes(name string, b []byte, opt SeedOptions) (*Transfer, err
 }
 
 // spool copies r to a file without a name.
-func (n *Node) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.File, error) {
+func (u unrecorded) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.File, error) {
 	in := &spoolReader{ctx: ctx, r: r, progress: opt.Progress}
-	f, err := datadir.InMemory(n.cfg.Data)
+	f, err := datadir.InMemory(u.node.cfg.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,7 @@ func (n *Node) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.Fi
 		return nil, errors.Join(err, f.Close())
 	}
 	defer f.Close()
-	disk, err := datadir.Unnamed(n.cfg.Data)
+	disk, err := datadir.Unnamed(u.node.cfg.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 }
 
 // seedFile hashes and serves an open file. After an error, the caller closes it.
-func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []byte, opt *SeedOptions) (*Transfer, error) {
+func (u unrecorded) seedFile(ctx context.Context, name string, f *os.File, planned []byte, opt *SeedOptions) (*Transfer, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -107,21 +108,21 @@ func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []
 	if err != nil {
 		return nil, err
 	}
-	link, b, err := opt.link(n, m, planned)
+	link, b, err := opt.link(u.node, m, planned)
 	if err != nil {
 		return nil, err
 	}
 	open := func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil }
 	rec := metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now(), Priority: opt.Priority}
 	for {
-		t, known, err := n.addUnrecorded(rec, b, nil, planned, open)
+		t, known, err := u.add(rec, b, nil, planned, open)
 		if known == nil || err != nil {
 			return t, err
 		}
 		if known.state().phase != Whole || !known.For(nil) {
 			return nil, errKnown(known, nil)
 		}
-		err = known.hold()
+		err = u.hold(known)
 		if errors.Is(err, ErrUnknownTransfer) { // removed since
 			continue
 		}

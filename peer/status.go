@@ -154,7 +154,7 @@ func (t *Transfer) progress(s *state) Status {
 	if s.swarm != nil {
 		st.addSwarm(s.swarm.Status())
 		if st.Waiting != "" && st.Have < st.Length && s.desc.Plain() {
-			st.Waiting += t.node.clientsProblem(rec.Link.InfoHash)
+			st.Waiting += t.node.cfg.clientsProblem(rec.Link.InfoHash)
 		}
 	}
 	return st

@@ -79,14 +79,14 @@ func TestTorrentReachesMembers(t *testing.T) {
 	path, content := peertest.RandomFile(t, 3<<20)
 	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{Torrent: true, Announce: []string{"http://a/announce"}})
 	info := torrentOf(seed.Manifest(), content)
-	if link.InfoHash != sha1.Sum(info) || len(link.Announce) != 1 || !bytes.Equal(seed.Torrent(), info) {
-		t.Fatalf("the seed has %x, the link is %v", seed.Torrent(), link)
+	if link.InfoHash != sha1.Sum(info) || len(link.Announce) != 1 || !bytes.Equal(seed.Description().Torrent(), info) {
+		t.Fatalf("the seed has %x, the link is %v", seed.Description().Torrent(), link)
 	}
 	b := peertest.Start(t, "B", peertest.Data(dir), withTorrents)
 	out := filepath.Join(t.TempDir(), "out")
 	got := peertest.Get(t, b, link, out)
 	peertest.Wait(t, got)
-	peertest.Eventually(t, "the getter has the info dictionary", func() bool { return bytes.Equal(got.Torrent(), info) })
+	peertest.Eventually(t, "the getter has the info dictionary", func() bool { return bytes.Equal(got.Description().Torrent(), info) })
 	if err := errors.Join(a.Close(), b.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -94,14 +94,14 @@ func TestTorrentReachesMembers(t *testing.T) {
 	b = peertest.Start(t, "B", peertest.Data(dir), withTorrents) // alone
 	got = peertest.Get(t, b, link, out)
 	peertest.Wait(t, got)
-	if !bytes.Equal(got.Torrent(), info) {
-		t.Errorf("after a restart it has %x", got.Torrent())
+	if !bytes.Equal(got.Description().Torrent(), info) {
+		t.Errorf("after a restart it has %x", got.Description().Torrent())
 	}
 	c := peertest.Start(t, "C", withTorrents)
 	link.Peers = b.Addrs()
 	last := peertest.Get(t, c, link, filepath.Join(t.TempDir(), "out"))
 	peertest.Wait(t, last)
-	peertest.Eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Torrent(), info) })
+	peertest.Eventually(t, "the next getter has it", func() bool { return bytes.Equal(last.Description().Torrent(), info) })
 }
 
 // TestOfferedLater offers transfers to BitTorrent clients that were seeded or fetched before. They
@@ -111,7 +111,7 @@ func TestOfferedLater(t *testing.T) {
 	a, b := peertest.Start(t, "A", withTorrents), peertest.Start(t, "B", withTorrents)
 	path, content := peertest.RandomFile(t, 2<<20)
 	plain, link := peertest.Seed(t, a, path, peer.SeedOptions{})
-	if !plain.InfoHash().IsZero() || plain.Torrent() != nil || plain.Status().InfoHash != "" {
+	if !plain.Link().InfoHash.IsZero() || plain.Description().Torrent() != nil || plain.Status().InfoHash != "" {
 		t.Fatal("offered without being asked for")
 	}
 	if _, err := os.Stat(torrentPath(plain)); !errors.Is(err, os.ErrNotExist) {
@@ -130,8 +130,8 @@ func TestOfferedLater(t *testing.T) {
 			}
 			info := torrentOf(plain.Manifest(), content)
 			hash := link.InfoHash
-			if !bytes.Equal(tr.Torrent(), info) || hash != sha1.Sum(info) || tr.Status().InfoHash != hash.String() {
-				t.Errorf("%s at %s, %+v: the torrent is %x", at.n.Cluster(), at.path, opt, tr.Torrent())
+			if !bytes.Equal(tr.Description().Torrent(), info) || hash != sha1.Sum(info) || tr.Status().InfoHash != hash.String() {
+				t.Errorf("%s at %s, %+v: the torrent is %x", at.n.Cluster(), at.path, opt, tr.Description().Torrent())
 			}
 		}
 	}
@@ -187,7 +187,7 @@ func TestTorrentOfAnotherContent(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 	<-asked
 	<-asked // the first reply was handled before the second request
-	if got.Torrent() != nil {
-		t.Errorf("accepted: %q", got.Torrent())
+	if got.Description().Torrent() != nil {
+		t.Errorf("accepted: %q", got.Description().Torrent())
 	}
 }

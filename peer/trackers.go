@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	ma "github.com/multiformats/go-multiaddr"
 
@@ -12,38 +13,44 @@ import (
 
 // SetTrackers replaces the trackers of the node. Transfers use the new ones from
 // their next announce or start on.
-func (n *Node) SetTrackers(trackers []ma.Multiaddr) { n.ownTrackers.Store(&trackers) }
+func (n *Node) SetTrackers(own []ma.Multiaddr) { n.ownTrackers.own.Store(&own) }
 
 // Trackers returns the trackers of the node.
-func (n *Node) Trackers() []ma.Multiaddr { return *n.ownTrackers.Load() }
+func (n *Node) Trackers() []ma.Multiaddr { return *n.ownTrackers.own.Load() }
 
-// trackers returns the given trackers and the node's own, without duplicates.
-func (n *Node) trackers(given []ma.Multiaddr) (all []ma.Multiaddr) {
-	for _, t := range slices.Concat(given, n.Trackers()) {
-		if !slices.ContainsFunc(all, t.Equal) {
-			all = append(all, t)
+// trackers are the trackers of a node, see [Config.Trackers].
+type trackers struct {
+	own    atomic.Pointer[[]ma.Multiaddr]
+	client func([]ma.Multiaddr) Finder // nil if no tracker is asked
+}
+
+// with returns the given trackers and the node's own, without duplicates.
+func (t *trackers) with(given []ma.Multiaddr) (all []ma.Multiaddr) {
+	for _, a := range slices.Concat(given, *t.own.Load()) {
+		if !slices.ContainsFunc(all, a.Equal) {
+			all = append(all, a)
 		}
 	}
 	return all
 }
 
 // finder returns a client of the trackers of a link and of the node, nil if there are none.
-func (n *Node) finder(link *proto.Link) Finder {
-	trackers := n.trackers(link.Trackers)
-	if n.cfg.Finder == nil || len(trackers) == 0 {
+func (t *trackers) finder(link *proto.Link) Finder {
+	all := t.with(link.Trackers)
+	if t.client == nil || len(all) == 0 {
 		return nil
 	}
-	return &linkFinder{node: n, link: link, trackers: trackers, client: n.cfg.Finder(n.host, trackers)}
+	return &linkFinder{trackers: t, link: link, of: all, client: t.client(all)}
 }
 
 // linkFinder is a client of the trackers of a link and of the node, which may change.
 type linkFinder struct {
-	node *Node
-	link *proto.Link
+	trackers *trackers
+	link     *proto.Link
 
-	mu       sync.Mutex
-	trackers []ma.Multiaddr // of client
-	client   Finder
+	mu     sync.Mutex
+	of     []ma.Multiaddr // the trackers of client
+	client Finder
 }
 
 // Announce implements [Finder].
@@ -60,10 +67,10 @@ func (f *linkFinder) Hosts(ctx context.Context, req *proto.HostsRequest) ([]prot
 func (f *linkFinder) current() Finder {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := f.node.trackers(f.link.Trackers)
-	if len(all) > 0 && !slices.EqualFunc(all, f.trackers, ma.Multiaddr.Equal) {
+	all := f.trackers.with(f.link.Trackers)
+	if len(all) > 0 && !slices.EqualFunc(all, f.of, ma.Multiaddr.Equal) {
 		_ = f.client.Close() // its trackers remove the node once its announce expires
-		f.trackers, f.client = all, f.node.cfg.Finder(f.node.host, all)
+		f.of, f.client = all, f.trackers.client(all)
 	}
 	return f.client
 }

@@ -125,9 +125,6 @@ func (t *Transfer) Stop() error {
 	})
 }
 
-// setWaiting records what the transfer waits for.
-func (t *Transfer) setWaiting(what string) { t.change(func(s *state) { s.waiting = what }) }
-
 func (t *Transfer) log() *slog.Logger { return t.node.log.With("content", t.ID.String()) }
 
 // Description returns the documents of the content: manifest, torrent and plan. It is replaced when the
@@ -149,13 +146,6 @@ func (t *Transfer) Link() *proto.Link { return t.state().rec.Link }
 
 // Announce returns the announce URLs that users of this node named when they seeded the content.
 func (t *Transfer) Announce() []string { return t.state().rec.Announce }
-
-// InfoHash returns the content's info-hash, zero if it is not offered to BitTorrent clients.
-func (t *Transfer) InfoHash() proto.InfoHash { return t.Link().InfoHash }
-
-// Torrent returns the content's info dictionary, nil if the content is not offered to BitTorrent
-// clients, or while the dictionary is not known yet. It must not be changed.
-func (t *Transfer) Torrent() []byte { return t.Description().Torrent() }
 
 // Attach returns an attachment for an external peer to the transfer's swarm. It fails if the
 // transfer is not in phase Fetching or Whole, or is coded.

@@ -17,12 +17,15 @@ import (
 var errUnrecorded = errors.New("the node has the content, but not at a path, as for a pipe or a stream: " +
 	"write it to a file with `mob get LINK -o - > FILE`, or `mob rm` it first")
 
-// addUnrecorded starts a transfer of which nothing is in the data directory, and holds it, unless the node has a transfer
-// of the content, which it returns. open opens its store. Documents that are nil are requested from members.
-func (n *Node) addUnrecorded(
+// unrecorded adds transfers of which nothing is in the data directory of a node.
+type unrecorded struct{ node *Node }
+
+// add starts a transfer, and holds it, unless the node has a transfer of the content, which it returns. open opens its
+// store. Documents that are nil are requested from members.
+func (u unrecorded) add(
 	rec metadata.Record, manifest, torrent, plan []byte, open func(*proto.Manifest) (store.Store, error),
 ) (t, known *Transfer, err error) {
-	t = newTransfer(n, rec.Link.Keys()[0], rec)
+	t = newTransfer(u.node, rec.Link.Keys()[0], rec)
 	t.dir, t.open, t.holds = "", open, 1
 	d := t.newDescription(rec.Link)
 	if manifest != nil {
@@ -38,7 +41,7 @@ func (n *Node) addUnrecorded(
 		return nil, nil, err
 	}
 	t.change(func(s *state) { s.desc = d })
-	if known, err := n.transfers.add(t, vfs.Place{}); known != nil || err != nil {
+	if known, err := u.node.transfers.add(t, vfs.Place{}); known != nil || err != nil {
 		return nil, known, err
 	}
 	err = t.do(func() error {
@@ -46,28 +49,19 @@ func (n *Node) addUnrecorded(
 		return nil
 	})
 	if err != nil {
-		n.transfers.remove(t)
+		u.node.transfers.remove(t)
 	}
 	return t, nil, err
 }
 
-// getUnrecorded starts a get with a store of the caller.
-func (n *Node) getUnrecorded(link *proto.Link, opt GetOptions) (*Transfer, error) {
-	t, known, err := n.addGet(link, opt)
-	if known != nil {
-		err = errKnown(known, opt.User)
-	}
-	return t, err
-}
-
-// addGet is addUnrecorded for a get.
-func (n *Node) addGet(link *proto.Link, opt GetOptions) (t, known *Transfer, err error) {
+// get is add for a get with a store of the caller.
+func (u unrecorded) get(link *proto.Link, opt GetOptions) (t, known *Transfer, err error) {
 	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder, Priority: opt.Priority}
-	return n.addUnrecorded(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
+	return u.add(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
 }
 
-// hold holds an unrecorded transfer. It does nothing for other transfers.
-func (t *Transfer) hold() error {
+// hold holds a transfer, unless that is recorded.
+func (u unrecorded) hold(t *Transfer) error {
 	if t.open == nil {
 		return nil
 	}
@@ -104,15 +98,15 @@ func errKnown(t *Transfer, u *vfs.User) error {
 // maxMemory bounds the content that a get keeps in memory, in bytes.
 const maxMemory = 256 << 20
 
-// openUnnamed opens a store without a name for a single file, in memory if it is small.
-func (n *Node) openUnnamed(m *proto.Manifest) (store.Store, error) {
+// open opens a store without a name for a single file, in memory if it is small.
+func (u unrecorded) open(m *proto.Manifest) (store.Store, error) {
 	if err := checkSingle(m); err != nil {
 		return nil, err
 	}
-	dir, create := n.cfg.Data, datadir.InMemory
+	dir, create := u.node.cfg.Data, datadir.InMemory
 	if m.Length() > maxMemory {
 		create = datadir.Unnamed
-		err := checkRoom(dir, func() (int64, int64, bool) { return store.RoomFor(filepath.Join(dir, "content"), m, n.files) })
+		err := checkRoom(dir, func() (int64, int64, bool) { return store.RoomFor(filepath.Join(dir, "content"), m, u.node.files) })
 		if err != nil {
 			return nil, err
 		}

@@ -46,13 +46,13 @@ func (t *Transfer) files(r metadata.Record) *store.Files {
 	return files
 }
 
-// checkUser returns the path without symbolic links, unless the user is the owner of the node. It fails if the user cannot
+// pathFor returns the path without symbolic links, unless the user is the owner of the node. It fails if the user cannot
 // reach it, and if it overlaps the data directory.
-func (n *Node) checkUser(u *vfs.User, root string) (string, error) {
+func (r *registry) pathFor(u *vfs.User, root string) (string, error) {
 	if u == nil {
 		return root, nil
 	}
-	if _, err := n.placeApart(root); err != nil {
+	if _, err := r.place(root); err != nil {
 		return "", err
 	}
 	dir, err := filepath.EvalSymlinks(filepath.Dir(root))

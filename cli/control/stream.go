@@ -205,16 +205,16 @@ const torrentWait = 5 * time.Second
 
 // export replies with a single event, which older clients read as the only one of a stream.
 func export(r *http.Request, t *peer.Transfer, _ NameRequest) (any, error) {
-	if t.InfoHash().IsZero() {
+	if t.Link().InfoHash.IsZero() {
 		return nil, errNoTorrent
 	}
-	for end := time.Now().Add(torrentWait); t.Torrent() == nil; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(torrentWait); t.Description().Torrent() == nil; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) || r.Context().Err() != nil {
 			return nil, errTorrentLater
 		}
 	}
 	st := t.Progress()
-	return Event{Status: &st, Torrent: t.Torrent(), Done: true}, nil
+	return Event{Status: &st, Torrent: t.Description().Torrent(), Done: true}, nil
 }
 
 func (s *Server) get(r *http.Request, req GetRequest) (any, error) {

@@ -63,7 +63,8 @@ func torrentOf(t *peer.Transfer) *bittorrent.Torrent {
 	if link.InfoHash.IsZero() {
 		return nil
 	}
+	info := func() []byte { return t.Description().Torrent() }
 	return &bittorrent.Torrent{
-		Hash: link.InfoHash, Info: t.Torrent, Trackers: link.Announce, Peers: link.TorrentPeers, Named: t.Announce(),
+		Hash: link.InfoHash, Info: info, Trackers: link.Announce, Peers: link.TorrentPeers, Named: t.Announce(),
 	}
 }
