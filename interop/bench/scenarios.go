@@ -73,41 +73,10 @@ func (r *Report) check() error {
 	return nil
 }
 
-// Add adds a report. Its runs join the runs of the same scenario and system. A report of another grid
-// or content is an error, and so is one whose scenario has other links.
-func (s *Scenarios) Add(r *Report) error {
-	for _, other := range *s {
-		if r.grid() != other.grid() {
-			return fmt.Errorf("%s, unlike %s: give runs of one grid and size", r.grid(), other.grid())
-		}
-	}
-	i := slices.IndexFunc(*s, func(other *Report) bool { return other.Scenario == r.Scenario })
-	if i < 0 {
-		*s = append(*s, r)
-		slices.SortStableFunc(*s, func(a, b *Report) int { return scenarioOrder(a) - scenarioOrder(b) })
-		return nil
-	}
-	same := (*s)[i]
-	if same.Bound != r.Bound || same.TCPShare != r.TCPShare {
-		return fmt.Errorf("%s with a bound of %s MB/s, unlike %s MB/s: give runs with the same links and seed",
-			r.Scenario, figure(r.Bound/1e6), figure(same.Bound/1e6))
-	}
-	for _, res := range r.Results {
-		for _, run := range res.Runs {
-			same.Add(res.System, run)
-		}
-	}
-	same.LeftOut = append(same.LeftOut, r.LeftOut...)
-	return nil
-}
-
 // grid describes the grid and the content, without the scenario.
 func (r *Report) grid() string {
 	return strings.Replace(r.Case, ", "+r.Scenario, "", 1) + ", " + megabytes(float64(r.Bytes))
 }
-
-// scenarioOrder sorts scenarios as ScenarioNames lists them.
-func scenarioOrder(r *Report) int { return slices.Index(ScenarioNames(), r.Scenario) }
 
 // systems lists the systems of all reports, in the order of their first runs.
 func (s Scenarios) systems() []string {

@@ -8,89 +8,40 @@ import (
 	"testing"
 )
 
-// scenarioReport is a report of one system in a scenario.
-func scenarioReport(scenario, system string, bound, rate float64) *Report {
-	r := &Report{Case: "4x4 nodes, " + scenario + ", round trip 20ms", Scenario: scenario, Bytes: 240e6, Bound: bound, Ideal: 240e6 / bound,
+// scenarioReport is a report of a scenario without results.
+func scenarioReport(scenario string, bound float64) *Report {
+	return &Report{Case: "4x4 nodes, " + scenario + ", round trip 20ms", Scenario: scenario, Bytes: 240e6, Bound: bound, Ideal: 240e6 / bound,
 		TCPShare: 0.956, Clusters: []ClusterSize{{Name: "A", Nodes: 4}, {Name: "B", Nodes: 4}}}
-	r.Add(system, &Run{Rate: rate, Last: 240e6 / rate, Intact: 7, Copied: 7, Finished: map[string]float64{"B0": 240e6 / rate}})
-	return r
 }
 
-// mergedScenarios merges single runs, the last scenario first: one is missing, one failed, and one
-// was run three times.
-func mergedScenarios(t *testing.T) Scenarios {
+// severalScenarios are reports of which one lacks systems, one has a run that failed, and one has several runs. They are
+// written and read.
+func severalScenarios(t *testing.T) Scenarios {
 	t.Helper()
-	failed := scenarioReport("fast", "aria2", 12e6, 5e6)
-	failed.Results = nil
-	failed.Add("aria2", &Run{Error: "no tracker\nat all"})
-	var all Scenarios
-	for _, r := range []*Report{
-		scenarioReport("mayhem", "mob", 6e6, 5e6),
-		scenarioReport("mayhem", "aria2", 6e6, 3e6),
-		scenarioReport("fast", "mob", 12e6, 10e6),
-		failed,
-		scenarioReport("fast", "mob:plan=chain", 12e6, 2e6),
-		scenarioReport("slow", "mob", 7e6, 6.5e6),
-		scenarioReport("mayhem", "mob", 6e6, 4e6),
-		scenarioReport("mayhem", "mob", 6e6, 4.5e6),
-	} {
-		// What is read is what was written.
-		var text bytes.Buffer
-		if err := writeJSON(&text, r); err != nil {
-			t.Fatal(err)
+	fast, slow, mayhem := scenarioReport("fast", 12e6), scenarioReport("slow", 7e6), scenarioReport("mayhem", 6e6)
+	add := func(r *Report, system string, rates ...float64) {
+		for _, rate := range rates {
+			r.Add(system, &Run{Rate: rate, Last: 240e6 / rate, Intact: 7, Copied: 7, Finished: map[string]float64{"B0": 240e6 / rate}})
 		}
-		read, err := ReadScenarios(&text)
-		if err != nil || len(read) != 1 {
-			t.Fatal(read, err)
-		}
-		if err := all.Add(read[0]); err != nil {
-			t.Fatal(err)
-		}
+	}
+	add(fast, "mob", 10e6)
+	fast.Add("aria2", &Run{Error: "no tracker\nat all"})
+	add(fast, "mob:plan=chain", 2e6)
+	add(slow, "mob", 6.5e6)
+	add(mayhem, "mob", 5e6, 4e6, 4.5e6)
+	add(mayhem, "aria2", 3e6)
+	var text bytes.Buffer
+	if err := writeJSON(&text, Scenarios{fast, slow, mayhem}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := ReadScenarios(&text)
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
 	}
 	return all
 }
 
-func TestScenariosTable(t *testing.T) { golden(t, "scenarios.txt", mergedScenarios(t).WriteTable) }
-
-func TestScenariosMerge(t *testing.T) {
-	all := mergedScenarios(t)
-	if len(all) != 3 || all[0].Scenario != "fast" || all[1].Scenario != "slow" || all[2].Scenario != "mayhem" {
-		t.Fatalf("%d scenarios, not in the order of ScenarioNames", len(all))
-	}
-	if mob := all[2].Result("mob"); len(mob.Runs) != 3 || mob.Rate != 4.5e6 || mob.Slowest != 4e6 || mob.Fastest != 5e6 || mob.Share != 0.75 {
-		t.Errorf("%+v", mob)
-	}
-	var list, table, again bytes.Buffer
-	if err := writeJSON(&list, all); err != nil {
-		t.Fatal(err)
-	}
-	back, err := ReadScenarios(&list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := all.WriteTable(&table); err != nil {
-		t.Fatal(err)
-	}
-	if err := back.WriteTable(&again); err != nil || again.String() != table.String() {
-		t.Errorf("another table from the list that was written: %v\n%s", err, &again)
-	}
-}
-
-func TestScenariosOfOtherCases(t *testing.T) {
-	big, racked, wide := scenarioReport("slow", "mob", 7e6, 6e6), scenarioReport("slow", "mob", 7e6, 6e6), scenarioReport("fast", "mob", 13e6, 6e6)
-	big.Bytes *= 2
-	racked.Case = "2x(2x4) nodes, slow, round trip 20ms"
-	for want, r := range map[string]*Report{
-		"480 MB, unlike 4x4 nodes":                       big,
-		"2x(2x4) nodes, round trip 20ms, 240 MB, unlike": racked,
-		"bound of 13.0 MB/s, unlike 12.0":                wide,
-	} {
-		all := mergedScenarios(t)
-		if err := all.Add(r); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
+func TestScenariosTable(t *testing.T) { golden(t, "scenarios.txt", severalScenarios(t).WriteTable) }
 
 func TestReadScenariosRejects(t *testing.T) {
 	whole, err := json.Marshal(testReport())
@@ -117,7 +68,7 @@ func TestReadScenariosRejects(t *testing.T) {
 // TestScenariosSVG counts what is drawn: a bar and a figure for each result, relative ones where the
 // system also has a rate in the first scenario, and names.
 func TestScenariosSVG(t *testing.T) {
-	all := mergedScenarios(t)
+	all := severalScenarios(t)
 	svg := drawn(t, all.WriteSVG)
 	count := func(text string) int { return strings.Count(svg, ">"+text+"<") }
 	for text, want := range map[string]int{
@@ -134,7 +85,7 @@ func TestScenariosSVG(t *testing.T) {
 	if bounds := len(regexp.MustCompile("stroke-dasharray").FindAllString(svg, -1)); bounds != 3+2+1 {
 		t.Errorf("%d dashed lines, want one for each scenario in each panel, and one in the legend", bounds)
 	}
-	if svg != drawn(t, mergedScenarios(t).WriteSVG) {
+	if svg != drawn(t, severalScenarios(t).WriteSVG) {
 		t.Error("the same reports give another picture")
 	}
 }

@@ -29,10 +29,6 @@ time includes the logins and copying the program. With mob:cast:there the nodes 
 standard input into a command. Beside it run scp in a loop, tar through ssh in a tree,
 taktuk, udpcast (in one cluster) and kascade, if a program of that name is on the path.
 
-mob+aria2:50% is one transfer of both: the source seeds with --torrent, and half of the
-receivers in each cluster are stock clients. With several, mob+aria2+libtorrent:50%,
-they take turns.
-
 Options of mob seed follow mob and a colon: mob:coded=32 seeds with --coded=32,
 mob:coded=32:piece-length=1MiB with two of them.
 
@@ -47,8 +43,7 @@ is made for the links as they are in scenario fast, or for given ones, whatever 
 then. In mob:shuffled:plan=chain the plan is made without racks and clusters.
 
 With several scenarios, as in --scenario fast,slow,mayhem, each has its table, and one more
-has all of them; --json prints a list, --svg draws groups of bars. "mob-bench chart --help"
-says how to draw runs of other days together.
+has all of them; --json prints a list, --svg draws groups of bars.
 
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is the load of all cores: near 100 % they are the limit, not the links.
@@ -58,7 +53,6 @@ Exit status: 0 done; 1 a system failed, or --check found something; 2 usage erro
 
 const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmission,rtorrent --clusters 4x4 --size 240MB
   mob-bench grid --systems mob,aria2 --clusters 4,12,16,32 --size 120MB --scenario mayhem --repeat 3
-  mob-bench grid --systems mob,mob+aria2:25%,mob+aria2:50%,mob+aria2:75%,aria2
   mob-bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob-bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
   mob-bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
@@ -91,7 +85,7 @@ func (f *commonFlags) addGrid(fl *pflag.FlagSet) {
 	f.add(fl)
 	fl.Lookup("scenario").Usage += "; several such as fast,mayhem"
 	fl.StringSliceVar(&f.systems, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
-		", with options of mob seed such as "+seededExample+", mob:site, and mixed such as "+mixedExample)
+		", with options of mob seed such as "+seededExample+", and mob:site")
 	fl.StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
 	fl.StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr; with cubic-only programs cannot choose another")
 	fl.StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")

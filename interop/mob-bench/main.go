@@ -20,8 +20,7 @@ clusters, by the size, and rack copies the bytes that entered a rack over its up
 
 const rootExample = `  mob-bench grid --systems mob,aria2 --scenario fast --clusters 4x4 --size 240MB
   mob-bench sim --scenario random --clusters 20x10 --size 240MB
-  mob-bench planners --model mixed --destinations 10,100,399
-  mob-bench chart fast.json mayhem.json --svg scenarios.svg`
+  mob-bench planners --model mixed --destinations 10,100,399`
 
 func main() {
 	env := command.Process()
@@ -32,7 +31,7 @@ func newRoot(env *command.Env) *cobra.Command {
 	a := &command.App{Env: env}
 	root := a.Command(command.Spec{
 		Use: "mob-bench", Short: "Compare mob with other systems, and simulate", Long: rootHelp, Example: rootExample,
-		Commands: []*cobra.Command{newGrid(a), newSim(a), newPlanners(a), newPlan(a), newChart(a), newReport(a)},
+		Commands: []*cobra.Command{newGrid(a), newSim(a), newPlanners(a), newPlan(a), newReport(a)},
 	})
 	root.PersistentPreRun = command.EndOnHangup
 	return root

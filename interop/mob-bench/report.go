@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -56,6 +57,19 @@ func newReport(a *command.App) *cobra.Command {
 			return writeBenchmarks(a.Out, cases, all)
 		},
 	})
+}
+
+func readScenarios(name string) (bench.Scenarios, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	all, err := bench.ReadScenarios(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return all, nil
 }
 
 // benchmark is a case with its target.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mobgrid/mob/interop/bench"
@@ -54,16 +53,13 @@ func parseSystem(name string) (bench.System, error) {
 	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
 		return seededSystem(strings.Split(options, ":"))
 	}
-	if strings.HasPrefix(name, own+"+") {
-		return mixedSystem(name)
-	}
 	if c := stock.Find(name); c != nil {
 		return bench.BitTorrent{Client: c}, nil
 	}
 	if c, found := bench.FindCopier(name); found {
 		return c, nil
 	}
-	return nil, fmt.Errorf("unknown system %q: use some of %s, or such as %s", name, strings.Join(systemNames(), ","), mixedExample)
+	return nil, fmt.Errorf("unknown system %q: use some of %s", name, strings.Join(systemNames(), ","))
 }
 
 // ownSystem is mob and mobd beside mob-bench.
@@ -139,29 +135,4 @@ func ownNames(systems []bench.System) []string {
 		return []string{own}
 	}
 	return names
-}
-
-const mixedExample = own + "+aria2:50%"
-
-// mixedSystem parses a name such as mob+aria2:50% or mob+aria2+libtorrent:50%.
-func mixedSystem(name string) (bench.System, error) {
-	names, share, _ := strings.Cut(name, ":")
-	number, percent := strings.CutSuffix(share, "%")
-	n, err := strconv.ParseFloat(number, 64)
-	if err != nil || !percent || !(n > 0 && n <= 100) {
-		return nil, fmt.Errorf("invalid system %q: give such as %s, aria2 at half of each cluster's receivers", name, mixedExample)
-	}
-	m := bench.Mixed{Percent: n}
-	m.Mob, err = ownSystem()
-	if err != nil {
-		return nil, err
-	}
-	for _, kind := range strings.Split(names, "+")[1:] {
-		c := stock.Find(kind)
-		if c == nil {
-			return nil, fmt.Errorf("%q: no client %q: use some of %s", name, kind, strings.Join(stock.Names(), ","))
-		}
-		m.Clients = append(m.Clients, c)
-	}
-	return m, nil
 }
