@@ -180,36 +180,15 @@ func boundStyle() draw.LineStyle {
 	return draw.LineStyle{Color: color.Gray{Y: 60}, Width: vg.Points(1), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}}
 }
 
-// WriteSVG draws the throughput of each system in each scenario with the bound and, of several
-// scenarios, the throughput relative to the first one.
-func (s Scenarios) WriteSVG(w io.Writer) error {
-	first := s[0]
-	c := chart{title: first.grid(), series: s.systems()}
-	if len(s) == 1 {
-		c.title = first.Case + ", " + megabytes(float64(first.Bytes))
+// WriteSVG draws the throughput of each system, with the bound.
+func (r *Report) WriteSVG(w io.Writer) error {
+	c := chart{title: r.Case + ", " + megabytes(float64(r.Bytes))}
+	g := group{name: r.Scenario, bound: r.Bound / 1e6}
+	for _, res := range r.Results {
+		c.series = append(c.series, res.System)
+		g.bars = append(g.bars, newBar(res.Rate/1e6, res.Slowest/1e6, res.Fastest/1e6, "%.1f"))
 	}
-	rates, relative := &panel{title: "throughput, MB/s"}, &panel{title: "throughput relative to " + first.Scenario + ", percent"}
-	for _, r := range s {
-		g, rel := group{name: r.Scenario, bound: r.Bound / 1e6}, group{name: r.Scenario}
-		if first.Bound > 0 {
-			rel.bound = 100 * r.Bound / first.Bound
-		}
-		for _, system := range c.series {
-			var b, share *bar
-			if res, of := r.Result(system), first.Result(system); res != nil {
-				b = newBar(res.Rate/1e6, res.Slowest/1e6, res.Fastest/1e6, "%.1f")
-				if of != nil && of.Rate > 0 {
-					share = newBar(100*res.Rate/of.Rate, 0, 0, "%.0f")
-				}
-			}
-			g.bars, rel.bars = append(g.bars, b), append(rel.bars, share)
-		}
-		rates.groups, relative.groups = append(rates.groups, g), append(relative.groups, rel)
-	}
-	c.panels = []*panel{rates}
-	if relative.groups = relative.groups[1:]; len(s) > 1 {
-		c.panels = append(c.panels, relative)
-	}
+	c.panels = []*panel{{title: "throughput, MB/s", groups: []group{g}}}
 	return c.write(w)
 }
 

@@ -31,7 +31,7 @@ func chartReport() *Report {
 // picture draws a report.
 func picture(t *testing.T, r *Report) string {
 	t.Helper()
-	return drawn(t, func(w io.Writer) error { return Scenarios{r}.WriteSVG(w) })
+	return drawn(t, r.WriteSVG)
 }
 
 // drawn draws a picture, which must be well-formed XML. The picture is kept in the directory

@@ -82,16 +82,16 @@ func racksReport() *Report {
 	return r
 }
 
-func TestTableOfRacks(t *testing.T) { golden(t, "racks.txt", Scenarios{racksReport()}.WriteTable) }
+func TestTableOfRacks(t *testing.T) { golden(t, "racks.txt", racksReport().WriteTable) }
 
 func TestLinkTableOfRacks(t *testing.T) { golden(t, "uplinks.txt", racksReport().WriteLinks) }
 
-func TestTable(t *testing.T) { golden(t, "table.txt", Scenarios{testReport()}.WriteTable) }
+func TestTable(t *testing.T) { golden(t, "table.txt", testReport().WriteTable) }
 
 func TestLinkTable(t *testing.T) { golden(t, "links.txt", testReport().WriteLinks) }
 
 func TestJSON(t *testing.T) {
-	golden(t, "report.json", func(w io.Writer) error { return writeJSON(w, Scenarios{testReport()}) })
+	golden(t, "report.json", func(w io.Writer) error { return writeJSON(w, testReport()) })
 }
 
 func TestMedianAndSpread(t *testing.T) {

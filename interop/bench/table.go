@@ -19,8 +19,8 @@ func newTable(out io.Writer, head ...string) table {
 
 func (t table) row(cells ...string) { fmt.Fprintln(t.w, strings.Join(append(cells, ""), "\t")) }
 
-// writeTable writes the report as a table, with remarks below it.
-func (r *Report) writeTable(out io.Writer) error {
+// WriteTable writes the report as a table, with remarks below it.
+func (r *Report) WriteTable(out io.Writer) error {
 	bound := "nothing is limited"
 	if r.Bound > 0 {
 		bound = fmt.Sprintf("bound %s MB/s, %.1f s", figure(r.Bound/1e6), r.Ideal)

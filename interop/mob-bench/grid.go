@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,9 +41,6 @@ In mob:plan=balanced the transfer follows a plan (mob-bench plan --help lists th
 is made for the links as they are in scenario fast, or for given ones, whatever they do
 then. In mob:shuffled:plan=chain the plan is made without racks and clusters.
 
-With several scenarios, as in --scenario fast,slow,mayhem, each has its table, and one more
-has all of them; --json prints a list, --svg draws groups of bars.
-
 A link's rate counts Ethernet frames, so TCP payload can reach 0.956 of the bound.
 "machine" is the load of all cores: near 100 % they are the limit, not the links.
 
@@ -56,7 +52,7 @@ const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmissio
   mob-bench grid --systems mob,mob:coded,mob:coded=32,aria2 --repeat 3
   mob-bench grid --systems mob:cast,mob:cast:there,kascade,udpcast --clusters 20 --nic 12.5MB --size 200MB
   mob-bench grid --systems mob,mob:site --clusters '2x(2x4)' --rack-uplink 12.5MB --size 120MB
-  mob-bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario fast,mayhem --svg two.svg
+  mob-bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario mayhem
   mob-bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob-bench grid --systems mob,aria2 --rtt 60ms --loss 0.5% --congestion bbr --size 120MB
   mob-bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
@@ -67,7 +63,7 @@ func newGrid(a *command.App) *cobra.Command {
 		Use: "grid", Short: "Compare with other systems on real, shaped links", Long: gridHelp, Example: gridExample, JSON: true,
 		Flags: f.addGrid,
 		Run: func(ctx context.Context, a *command.App, _ []string) error {
-			cases, err := f.benchCases()
+			c, err := f.benchCase()
 			if err != nil {
 				return command.Usagef("%w", err)
 			}
@@ -75,7 +71,7 @@ func newGrid(a *command.App) *cobra.Command {
 			if err != nil {
 				return command.Usagef("%w", err)
 			}
-			return runGrid(ctx, a, &f, cases, systems)
+			return runGrid(ctx, a, &f, c, systems)
 		},
 	})
 }
@@ -83,7 +79,6 @@ func newGrid(a *command.App) *cobra.Command {
 // addGrid adds the flags of mob-bench grid.
 func (f *commonFlags) addGrid(fl *pflag.FlagSet) {
 	f.add(fl)
-	fl.Lookup("scenario").Usage += "; several such as fast,mayhem"
 	fl.StringSliceVar(&f.systems, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
 		", with options of mob seed such as "+seededExample+", and mob:site")
 	fl.StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
@@ -91,25 +86,8 @@ func (f *commonFlags) addGrid(fl *pflag.FlagSet) {
 	fl.StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
 }
 
-// benchCases makes a case of each scenario of a list. An error is a usage error.
-func (f *commonFlags) benchCases() (all []bench.Case, err error) {
-	of := *f
-	for _, name := range strings.Split(f.scenario, ",") {
-		of.scenario = name
-		c, err := of.benchCase()
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(all, func(other bench.Case) bool { return other.Name == c.Name }) {
-			return nil, fmt.Errorf("--scenario: duplicate %s", c.Name)
-		}
-		all = append(all, c)
-	}
-	return all, nil
-}
-
-// runGrid runs the systems in each case, also after one has failed.
-func runGrid(ctx context.Context, a *command.App, f *commonFlags, cases []bench.Case, systems []bench.System) error {
+// runGrid runs the systems, also after one has failed.
+func runGrid(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, systems []bench.System) error {
 	if err := netns.Available(); err != nil {
 		return err
 	}
@@ -126,29 +104,12 @@ func runGrid(ctx context.Context, a *command.App, f *commonFlags, cases []bench.
 	if len(installed) == 0 {
 		return fmt.Errorf("%s: %s", leftOut[0].System, leftOut[0].Why)
 	}
-	var reports bench.Scenarios
-	for _, c := range cases {
-		r, err := runCase(ctx, a, f, c, installed)
-		if err != nil {
-			return err
-		}
-		r.LeftOut = leftOut
-		reports = append(reports, r)
-		if len(cases) > 1 && !a.JSON {
-			if err := errors.Join(bench.Scenarios{r}.WriteTable(a.Out), f.printLinks(a, r)); err != nil {
-				return err
-			}
-			fmt.Fprintln(a.Out)
-		}
+	r, err := runCase(ctx, a, f, c, installed)
+	if err != nil {
+		return err
 	}
-	err := f.print(a, reports)
-	if len(reports) == 1 {
-		err = errors.Join(err, f.printLinks(a, reports[0]))
-	}
-	for _, r := range reports {
-		err = errors.Join(err, f.verdict(r, ownNames(installed)...))
-	}
-	return err
+	r.LeftOut = leftOut
+	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, ownNames(installed)...))
 }
 
 // runCase makes the content of a case and runs the systems in turn, so that a change of load on the

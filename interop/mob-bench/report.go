@@ -46,9 +46,9 @@ func newReport(a *command.App) *cobra.Command {
 				}
 				return nil
 			}
-			var all bench.Scenarios
+			var all []*bench.Report
 			for _, name := range files {
-				read, err := readScenarios(name)
+				read, err := readReports(name)
 				if err != nil {
 					return err
 				}
@@ -59,13 +59,13 @@ func newReport(a *command.App) *cobra.Command {
 	})
 }
 
-func readScenarios(name string) (bench.Scenarios, error) {
+func readReports(name string) ([]*bench.Report, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	all, err := bench.ReadScenarios(file)
+	all, err := bench.ReadReports(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -140,11 +140,11 @@ func benchmarkCases() ([]*benchmark, error) {
 		if err := fl.Parse(strings.Fields(b.args)); err != nil {
 			return nil, err
 		}
-		cases, err := f.benchCases()
+		c, err := f.benchCase()
 		if err != nil {
 			return nil, err
 		}
-		b.key = reportKey(bench.NewReport(&cases[0]))
+		b.key = reportKey(bench.NewReport(&c))
 	}
 	return all, nil
 }
@@ -152,7 +152,7 @@ func benchmarkCases() ([]*benchmark, error) {
 func reportKey(r *bench.Report) string { return fmt.Sprint(r.Case, r.Bytes) }
 
 // find returns the last result of the case, with its report, or nil.
-func (b *benchmark) find(all bench.Scenarios) (*bench.Report, *bench.Result) {
+func (b *benchmark) find(all []*bench.Report) (*bench.Report, *bench.Result) {
 	for _, r := range slices.Backward(all) {
 		if k := reportKey(r); k != b.key && r.Case != b.key {
 			continue
@@ -189,7 +189,7 @@ change of the code that it measures.
 `
 
 // writeBenchmarks writes a line for each case.
-func writeBenchmarks(out io.Writer, cases []*benchmark, all bench.Scenarios) error {
+func writeBenchmarks(out io.Writer, cases []*benchmark, all []*bench.Report) error {
 	var text strings.Builder
 	text.WriteString(benchmarksHead)
 	for _, b := range cases {

@@ -14,7 +14,7 @@ func TestReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all bench.Scenarios
+	var all []*bench.Report
 	for _, rates := range [][]float64{{1e6}, {10.5e6, 11e6}} {
 		r := &bench.Report{Made: &bench.Made{Commit: "0000000", Date: "2026-01-02"}, Case: "4x4 nodes, fast, cubic", Bytes: 240e6, Bound: 12e6}
 		for _, rate := range rates {

@@ -133,7 +133,7 @@ func runSim(ctx context.Context, a *command.App, f *commonFlags, c *bench.Case, 
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.print(a, bench.Scenarios{r}), f.printLinks(a, r), f.verdict(r, s.Name()))
+	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, s.Name()))
 }
 
 // showTime shows how long something has been going on, until stop is called.

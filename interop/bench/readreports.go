@@ -6,23 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 )
 
-// Scenarios is the reports of a comparison: one for each scenario, of the same grid and content.
-type Scenarios []*Report
-
-// MarshalJSON writes a single scenario as its [Report].
-func (s Scenarios) MarshalJSON() ([]byte, error) {
-	if len(s) == 1 {
-		return json.Marshal(s[0])
-	}
-	return json.Marshal([]*Report(s))
-}
-
-// ReadScenarios reads scenarios as JSON, one or more times.
-func ReadScenarios(in io.Reader) (Scenarios, error) {
-	var all Scenarios
+// ReadReports reads reports as JSON, one after the other or in lists.
+func ReadReports(in io.Reader) ([]*Report, error) {
+	var all []*Report
 	for d := json.NewDecoder(in); ; {
 		read, err := readValue(d)
 		if errors.Is(err, io.EOF) {
@@ -40,7 +28,7 @@ func ReadScenarios(in io.Reader) (Scenarios, error) {
 }
 
 // readValue reads a report or a list of reports.
-func readValue(d *json.Decoder) (all Scenarios, err error) {
+func readValue(d *json.Decoder) (all []*Report, err error) {
 	var value json.RawMessage
 	if err := d.Decode(&value); err != nil {
 		return nil, err
@@ -71,24 +59,6 @@ func (r *Report) check() error {
 		}
 	}
 	return nil
-}
-
-// grid describes the grid and the content, without the scenario.
-func (r *Report) grid() string {
-	return strings.Replace(r.Case, ", "+r.Scenario, "", 1) + ", " + megabytes(float64(r.Bytes))
-}
-
-// systems lists the systems of all reports, in the order of their first runs.
-func (s Scenarios) systems() []string {
-	var names []string
-	for _, r := range s {
-		for _, res := range r.Results {
-			if !slices.Contains(names, res.System) {
-				names = append(names, res.System)
-			}
-		}
-	}
-	return names
 }
 
 // Result finds the result of a system, or returns nil.
