@@ -196,7 +196,7 @@ func (v *verification) compare(ctx context.Context, disk *store.Disk, r metadata
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
 	defer t.use.start()()
-	s, err := t.awaitSwarm(ctx)
+	s, err := t.states.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ var errNothingToVerify = errors.New("there is nothing to verify: the manifest is
 // transfer cannot be started or removed during Verify. Verify fails if the content is not at its path.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (found *Verification, err error) {
 	defer t.use.start()()
-	st, err := t.awaitSwarm(ctx)
+	st, err := t.states.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -257,9 +257,9 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 
 // awaitSwarm waits until the transfer serves what it has, or has ended, and returns that state. It fails if the
 // transfer waits for something else.
-func (t *Transfer) awaitSwarm(ctx context.Context) (*state, error) {
+func (all *states) awaitSwarm(ctx context.Context) (*state, error) {
 	for {
-		s := t.state()
+		s := all.current.Load()
 		switch {
 		case s.swarm != nil && s.swarm.Context().Err() == nil, !s.running():
 			return s, nil
