@@ -1,6 +1,7 @@
 package swarm
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mobgrid/mob/membership"
@@ -25,20 +26,17 @@ func (s *Swarm) rejection(hello *proto.Hello, cert *membership.Certificate) *pro
 	return nil
 }
 
-// rejectedBy returns the Goodbye that a peer with this Hello should have sent, nil if there is none.
-// Older peers accept nodes that use another coding.
+// rejectedBy returns the reason for which a peer with this Hello cannot take part, nil if it can. With
+// another coding it is the Goodbye that the peer should have sent: older peers accept such nodes.
 func (s *Swarm) rejectedBy(hello *proto.Hello, cert *membership.Certificate) error {
-	if cert != nil && hello.Cluster != cert.Cluster {
-		return fmt.Errorf("the peer claims the cluster %s, and its certificate is for %s",
-			hello.Cluster, cert.Cluster)
-	}
+	no := s.rejection(hello, cert)
 	switch {
+	case no == nil:
+		return nil
 	case !s.coding.Agrees(hello.Features):
-		return &proto.RemoteError{Code: proto.CodeExcluded, Text: mismatch(proto.CodingOf(hello.Features), s.coding)}
-	case s.coding.Strategy.Gossip() && proto.SharedParts(hello.Cluster, s.cfg.Cluster) == 0:
-		return fmt.Errorf("the peer is of the cluster %s: %s", hello.Cluster, permutation.Excluded(s.cfg.Cluster))
+		return &proto.RemoteError{Code: no.Code, Text: mismatch(proto.CodingOf(hello.Features), s.coding)}
 	}
-	return nil
+	return errors.New(no.Text)
 }
 
 func mismatch(here, other proto.Coding) string {
