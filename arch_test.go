@@ -108,7 +108,8 @@ var table = map[string]rule{
 		outside: []string{"github.com/prometheus/procfs", "golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
-	"interop/mob-bench": {ours: []string{"cast/hostset", "cli/command", "cli/term", "cli/topology", "interop/bench", "interop/bench/stock", "interop/netns", "mob/plan", "proto"}, tests: []string{"cli"}},
+	"interop/bench/operations": {ours: []string{"collective", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"interop/mob-bench":        {ours: []string{"cast/hostset", "cli/command", "cli/term", "cli/topology", "interop/bench", "interop/bench/operations", "interop/bench/stock", "interop/netns", "mob/plan", "proto"}, tests: []string{"cli"}},
 
 	"interop/install": {tests: []string{"cli/clitest"}, outside: []string{}},
 

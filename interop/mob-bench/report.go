@@ -14,6 +14,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/interop/bench/operations"
 )
 
 const reportHelp = `Prints BENCHMARKS.md from runs of mob-bench grid: it reads files with their output of
@@ -92,6 +93,9 @@ type benchmark struct {
 }
 
 func (b *benchmark) command() string {
+	if b.args == "" && b.unit == "s" {
+		return "mob-bench collective --repeat 3"
+	}
 	if b.args == "" && b.unit == "GB/s" {
 		return "MOB_RESULTS=$PWD/docs/results.json go test -run '^$' -bench Pair -benchtime 1x -count 3 ./interop/bench"
 	}
@@ -126,11 +130,22 @@ func benchmarkCases() ([]*benchmark, error) {
 		{name: "loopback pair, 4 GB", unit: "GB/s", target: 0.57},
 		{name: "CPU per GB, beside aria2", args: five, unit: "x aria2", target: 1.40},
 	}
+	for _, o := range operations.Operations() {
+		for _, system := range o.Systems {
+			b := &benchmark{name: o.Name, key: o.Name, system: system, unit: "s"}
+			if system == own {
+				b.target, b.copies = o.Target, o.Copies
+			} else {
+				b.name += ", " + system
+			}
+			all = append(all, b)
+		}
+	}
 	for _, system := range strings.Split(stockClients, ",") {
 		all = append(all, &benchmark{name: system + ", 120 MB", system: system, args: five, unit: of})
 	}
 	for _, b := range all {
-		b.key, b.system = b.name, cmp.Or(b.system, own)
+		b.key, b.system = cmp.Or(b.key, b.name), cmp.Or(b.system, own)
 		if b.args == "" {
 			continue
 		}

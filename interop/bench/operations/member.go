@@ -1,0 +1,242 @@
+package operations
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	libhost "github.com/libp2p/go-libp2p/core/host"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/collective"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/tracker"
+)
+
+// Member is a process that takes part in operations.
+type Member struct {
+	System, Data, Cluster, IP string
+	Rank, Size                int
+	Addrs                     []string // of the members with lower ranks
+}
+
+// caller calls an operation, which returns when this member has its result.
+type caller interface {
+	call(ctx context.Context, o Operation) error
+}
+
+// sumFloat32 adds vectors of float32.
+func sumFloat32(dst, src []byte) ([]byte, error) {
+	for i := 0; i+4 <= len(src); i += 4 {
+		a := math.Float32frombits(binary.LittleEndian.Uint32(dst[i:])) + math.Float32frombits(binary.LittleEndian.Uint32(src[i:]))
+		binary.LittleEndian.PutUint32(dst[i:], math.Float32bits(a))
+	}
+	return dst, nil
+}
+
+func concatenate(dst, src []byte) ([]byte, error) { return append(dst, src...), nil }
+
+// Run prints an address, and an empty list when all members are connected. Then it calls the operations of standard input.
+func (m *Member) Run(ctx context.Context) error {
+	join := m.joinTCP
+	if m.System == "mob" {
+		join = m.joinMob
+	}
+	c, stop, err := join(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	fmt.Println("[]")
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var o Operation
+		merge := 0
+		if _, err := fmt.Sscan(lines.Text(), &o.Op, &o.Bytes, &merge, &o.Repeats); err != nil {
+			return err
+		}
+		o.Merge = merge > 0
+		var took []float64
+		for range o.Repeats {
+			start := time.Now()
+			if err := c.call(ctx, o); err != nil {
+				return err
+			}
+			took = append(took, time.Since(start).Seconds())
+			if err := c.call(ctx, Operation{Op: "allreduce"}); err != nil { // all start together
+				return err
+			}
+		}
+		b, err := json.Marshal(took)
+		if err != nil {
+			return err
+		}
+		fmt.Println(string(b))
+	}
+	return nil
+}
+
+// mobCaller is a member of mob. The root is rank 0.
+type mobCaller struct{ *collective.Comm }
+
+// value returns n random bytes: content of zeros would not be sent.
+func (c mobCaller) value(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{byte(c.Rank())}).Read(b) // never fails
+	return b
+}
+
+func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
+	var server *tracker.Server
+	cfg := peer.Config{
+		Data: m.Data, Cluster: m.Cluster, Listen: []ma.Multiaddr{ma.StringCast("/ip4/" + m.IP + "/tcp/4001")},
+		Trackers: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/1")}, // not dialed
+	}
+	cfg.Finder = func(libhost.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
+	if m.Rank > 0 {
+		cfg.Trackers = []ma.Multiaddr{ma.StringCast(m.Addrs[0])}
+		cfg.Finder = func(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
+			infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...)
+			return tracker.NewClient(h, infos, tracker.ClientConfig{})
+		}
+	}
+	n, err := peer.Start(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.Rank == 0 {
+		server = tracker.New(n.Host(), tracker.Config{})
+	}
+	fmt.Println(n.Addrs()[0])
+	c, err := collective.Join(ctx, n, "grid", m.Size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return mobCaller{c}, func() {
+		c.Close()
+		_ = n.Close()
+	}, nil
+}
+
+func (c mobCaller) call(ctx context.Context, o Operation) (err error) {
+	sum := collective.Op{Elem: 4, Merge: sumFloat32}
+	switch o.Op {
+	case "allreduce":
+		_, err = c.AllReduce(ctx, c.value(o.Bytes), sum)
+	case "reduce":
+		_, err = c.Reduce(ctx, 0, c.value(o.Bytes), sum)
+	case "gather":
+		_, err = c.Gather(ctx, 0, c.value(o.Bytes))
+	case "shuffle":
+		op := collective.Op{Merge: concatenate}
+		if o.Merge {
+			op.Merge = sumFloat32
+		}
+		to := make([][]byte, c.Size())
+		for i := range to {
+			to[i] = c.value(o.Bytes)
+		}
+		_, err = c.Shuffle(ctx, to, op)
+	}
+	return err
+}
+
+// tcpCaller has a connection to every member, and sends values as they are: to the root, which returns the result, or in a shuffle to
+// their receivers.
+type tcpCaller struct {
+	rank  int
+	conns []net.Conn // by rank, nil for the own one
+}
+
+func (m *Member) joinTCP(context.Context) (caller, func(), error) {
+	l, err := net.Listen("tcp", m.IP+":4001")
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Println(l.Addr())
+	c := &tcpCaller{rank: m.Rank, conns: make([]net.Conn, m.Size)}
+	for i, addr := range m.Addrs {
+		if c.conns[i], err = net.Dial("tcp", addr); err != nil {
+			return nil, nil, err
+		}
+		if _, err := c.conns[i].Write([]byte{byte(m.Rank)}); err != nil {
+			return nil, nil, err
+		}
+	}
+	for range m.Size - m.Rank - 1 {
+		conn, err := l.Accept()
+		if err != nil {
+			return nil, nil, err
+		}
+		rank := make([]byte, 1)
+		if _, err := io.ReadFull(conn, rank); err != nil {
+			return nil, nil, err
+		}
+		c.conns[rank[0]] = conn
+	}
+	return c, func() { _ = l.Close() }, nil
+}
+
+func (c *tcpCaller) call(_ context.Context, o Operation) error {
+	value := make([]byte, max(o.Bytes, 1)) // a barrier needs a byte
+	switch {
+	case o.Op == "shuffle":
+		return c.exchange(value, true, true)
+	case c.rank > 0:
+		if _, err := c.conns[0].Write(value); err != nil || o.Op != "allreduce" {
+			return err
+		}
+		_, err := io.ReadFull(c.conns[0], value)
+		return err
+	}
+	if err := c.exchange(value, false, true); err != nil || o.Op != "allreduce" {
+		return err
+	}
+	return c.exchange(value, true, false)
+}
+
+// exchange sends a value to all other members, and receives one of each.
+func (c *tcpCaller) exchange(value []byte, send, receive bool) error {
+	var all sync.WaitGroup
+	errs := make(chan error, 2*len(c.conns))
+	got := make([][]byte, len(c.conns))
+	for i, conn := range c.conns {
+		if conn == nil {
+			continue
+		}
+		if send {
+			all.Go(func() {
+				_, err := conn.Write(value)
+				errs <- err
+			})
+		}
+		if receive {
+			got[i] = make([]byte, len(value))
+			all.Go(func() {
+				_, err := io.ReadFull(conn, got[i])
+				errs <- err
+			})
+		}
+	}
+	all.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	sum := make([]byte, len(value))
+	for _, b := range got {
+		_, _ = sumFloat32(sum, b) // never fails
+	}
+	return nil
+}
