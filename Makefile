@@ -8,7 +8,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so they run without the race
 # detector. They mostly wait for links, so two packages run at a time.
-GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/cast ./interop/install
+GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/bench/operations ./interop/cast ./interop/collective ./interop/feed ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
@@ -18,7 +18,7 @@ SIM := ./mob/sim
 # most of them; mob-bench runs simulations. mob/rlnc is another: its tests call it from several goroutines.
 PURE = $(shell go list ./mob/... ./proto ./cast/hostset ./interop/mob-bench ./interop/bittorrent/bdecode ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
 # All other packages but the root, whose tests list the module.
-UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|cast\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
+UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|bench/operations\|cast\|collective\|feed\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 # Tests in files for builds without the race detector, which multiplies the memory and CPU time that they need.
 UNRACED := TestMetricsCostLittle|TestFlood|TestNonMemberMemory|TestThousandNodesAnnounceTogether

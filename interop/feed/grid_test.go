@@ -30,6 +30,9 @@ type grid struct {
 
 func startGrid(t *testing.T) *grid {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a test on a grid: not with -short")
+	}
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
