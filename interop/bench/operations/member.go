@@ -99,7 +99,7 @@ func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
 	var server *tracker.Server
 	cfg := peer.Config{
 		Data: m.Data, Cluster: m.Cluster, Listen: []ma.Multiaddr{ma.StringCast("/ip4/" + m.IP + "/tcp/4001")},
-		Trackers: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/1")}, // not dialed
+		Trackers: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx")}, // not dialed
 	}
 	cfg.Finder = func(libhost.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
 	if m.Rank > 0 {

@@ -3,6 +3,8 @@ package operations
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -14,7 +16,8 @@ import (
 func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[2] == "--member" {
 		member := new(Member)
-		if json.Unmarshal([]byte(os.Args[3]), member) != nil || member.Run(context.Background()) != nil {
+		if err := errors.Join(json.Unmarshal([]byte(os.Args[3]), member), member.Run(context.Background())); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
