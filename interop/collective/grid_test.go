@@ -2,6 +2,7 @@ package collective_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/mobgrid/mob/interop/netns"
 )
+
+var figures = flag.Bool("figures", false, "check times, and merge values of 120 MB: for a machine without other work")
 
 // fleet is a group on a grid of 4 clusters with 4 nodes each, 40 ms apart.
 type fleet struct {
@@ -138,22 +141,29 @@ func TestLocalReductionOfShuffle(t *testing.T) {
 	if share := merged.in / plain.in; share > 0.27 {
 		t.Errorf("values that merge 4 to 1 have %.3f of the bytes, want at most 0.27", share)
 	}
-	if share := merged.best().Seconds() / plain.best().Seconds(); share > 0.35 {
+	share := merged.best().Seconds() / plain.best().Seconds()
+	t.Logf("values that merge 4 to 1 take %.3f of the time", share)
+	if *figures && share > 0.35 {
 		t.Errorf("values that merge 4 to 1 take %.3f of the time, want at most 0.35", share)
 	}
 }
 
-// TestRateOfLargeAllReduce compares an AllReduce of 120 MB with the time in which its bytes fit the links.
+// TestRateOfLargeAllReduce compares an AllReduce, with -figures one of 120 MB, with the time in which its bytes fit the links.
 func TestRateOfLargeAllReduce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 20 s")
-	}
 	f := startFleet(t)
-	const size = 120_000_000
+	size := 8_000_000
+	if *figures {
+		size = 120_000_000
+	}
 	m := f.do(order{Op: "AllReduce", Bytes: size, Repeats: 1})
+	if copies := m.in / float64(size); copies > 1.65 {
+		t.Errorf("an AllReduce has %.2f copies enter a cluster, want at most 1.65", copies)
+	}
 	took := m.best()
-	bound := 2 * size * 3 / 4 / (12e6 * netns.TCPShare)
-	if share := bound / took.Seconds(); share < 0.8 {
+	bound := 2 * float64(size) * 3 / 4 / (12e6 * netns.TCPShare)
+	share := bound / took.Seconds()
+	t.Logf("%v is %.2f of the bound's rate", took, share)
+	if *figures && share < 0.8 {
 		t.Errorf("%v is %.2f of the bound's rate, want at least 0.80", took, share)
 	}
 }
