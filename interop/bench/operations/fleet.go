@@ -195,7 +195,8 @@ func (f *fleet) startMPI() error {
 			return err
 		}
 	}
-	cmd := exec.Command("mpiexec.hydra", "-launcher", "rsh", "-launcher-exec", shell, "-iface", "eth0",
+	// mpiexec starts processes in new sessions, which a kill of its group does not reach. They end with their process namespace.
+	cmd := exec.Command("unshare", "--pid", "--fork", "--kill-child", "mpiexec.hydra", "-launcher", "rsh", "-launcher-exec", shell, "-iface", "eth0",
 		"-hosts", strings.Join(hosts, ","), "-ppn", "1", "-n", fmt.Sprint(len(hosts)), program)
 	cmd.Env = append(os.Environ(), "FI_PROVIDER=tcp", "FI_TCP_IFACE=eth0", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=eth0", "MPIR_CVAR_NOLOCAL=1")
 	if err := f.start(f.nodes()[0], cmd); err != nil {

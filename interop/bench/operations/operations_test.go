@@ -1,11 +1,13 @@
 package operations
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -56,4 +58,53 @@ func TestOperations(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCanceledMPIKilled cancels a run of MPI that would take minutes.
+func TestCanceledMPIKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a test on a grid: not with -short")
+	}
+	if err := netns.Available(); err != nil {
+		t.Skip("no grid: ", err)
+	}
+	if err := Missing("mpich"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		_, _, err := Run(ctx, "mpich", Operation{Op: "allreduce", Bytes: 8_000_000, Repeats: 1000})
+		ended <- err
+	}()
+	for running(dir) < 16 {
+		select {
+		case err := <-ended:
+			t.Fatal(err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("a canceled run returned %v", err)
+	}
+	for until := time.Now().Add(10 * time.Second); running(dir) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%d processes are left", running(dir))
+		}
+	}
+}
+
+// running returns the number of processes with programs in a directory.
+func running(dir string) (n int) {
+	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range paths {
+		if b, err := os.ReadFile(path); err == nil && bytes.HasPrefix(b, []byte(dir)) {
+			n++
+		}
+	}
+	return n
 }
