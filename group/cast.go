@@ -184,21 +184,6 @@ func (g *Group) ordered() (all []*cast) {
 	return all
 }
 
-// sendAgain sends on a member's new stream what it has not taken of the earlier one. The caller holds the lock.
-func (g *Group) sendAgain(m *member) {
-	for _, msg := range m.sent {
-		g.sendParts(m, msg)
-	}
-	for _, c := range g.ordered() {
-		sc := c.clusters[m.cluster]
-		for i := 0; sc != nil && i < len(sc.parts); i++ {
-			if sc.relay[i] == m.id {
-				m.stream.send(c.parcel(g.self, sc.parts, i, proto.ParcelRelay))
-			}
-		}
-	}
-}
-
 // repair sends cast messages to members that have not taken them, if nothing was sent or taken for a heartbeat: a relay
 // could not forward a part. The caller holds the lock.
 func (g *Group) repair(now time.Time) {

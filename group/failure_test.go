@@ -102,8 +102,7 @@ func TestJoinTwiceFails(t *testing.T) {
 func TestHostileStreamsEnd(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	groups := join(t, nodes)
-	key := sha256.Sum256(append([]byte("mob-group:"), append([]byte{1}, make([]byte, 31)...)...))
-	hello := &proto.GroupHello{Key: proto.ManifestCID(key[:]).Bytes(), Cluster: "Z"}
+	hello := helloOf("Z")
 	h := peertest.Stranger(t)
 	self := proto.PeerID(h.ID())
 	first := &proto.Parcel{Sender: self, Number: 5, Parts: 1, Sum: sha256.Sum256(nil)}

@@ -125,11 +125,11 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("peers of the group: %w", err)
 	}
+	g.mu.Lock() // for a stream that arrives before g is complete
 	if g.link, err = n.JoinGroup(keyID(cfg.Key), cfg.Trackers, g.accept); err != nil {
 		return nil, err
 	}
 	g.ctx, g.cancel = context.WithCancel(g.link.Context())
-	g.mu.Lock()
 	for _, info := range given {
 		m := proto.Member{ID: proto.PeerID(info.ID)}
 		for _, a := range info.Addrs {

@@ -32,7 +32,6 @@ type stream struct {
 
 	urgent   []proto.Message // written before queue
 	queue    []queued
-	again    bool // it replaced another one: its first parcel has nothing new
 	greeted  bool // the first parcel has arrived
 	blocked  bool // the reader waits for room
 	ended    bool
@@ -103,7 +102,8 @@ func (s *stream) end(code proto.Code, text string) {
 	s.control(&proto.Goodbye{Code: code, Text: text})
 }
 
-func (s *stream) reset() { _ = s.Reset() }
+// reset does not block: Reset may wait until the connection is written to.
+func (s *stream) reset() { go func() { _ = s.Reset() }() }
 
 // admitted returns the reason why a node with this GroupHello is rejected.
 func admitted(s network.Stream, hello *proto.GroupHello) error {
@@ -139,7 +139,7 @@ func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
 		err = admitted(s, hello)
 	}
 	if err == nil {
-		err = g.attach(g.newStream(s, g.self), hello)
+		_, err = g.attach(g.newStream(s, g.self), hello)
 	}
 	if err != nil {
 		_ = s.Reset()
@@ -149,48 +149,15 @@ func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
 
 // accept answers a GroupHello.
 func (g *Group) accept(s network.Stream, hello *proto.GroupHello) {
-	reject := func(code proto.Code, err error) {
+	code, err := proto.CodeExcluded, admitted(s, hello)
+	if err == nil {
+		id := proto.PeerID(s.Conn().RemotePeer())
+		code, err = g.attach(g.newStream(s, id), hello)
+	}
+	if err != nil {
 		_ = proto.WriteMessage(s, &proto.Goodbye{Code: code, Text: err.Error()})
 		_ = s.Close()
 	}
-	if err := admitted(s, hello); err != nil {
-		reject(proto.CodeExcluded, err)
-		return
-	}
-	st := g.newStream(s, proto.PeerID(s.Conn().RemotePeer()))
-	if err := g.room(st); err != nil {
-		reject(proto.CodeBusy, err)
-		return
-	}
-	g.mu.Lock()
-	m := g.members[st.id]
-	kept := m != nil && m.stream != nil && !replaces(st, m.stream)
-	g.mu.Unlock()
-	if kept {
-		reject(proto.CodeDuplicate, errDuplicate)
-		return
-	}
-	err := proto.WriteMessage(s, g.link.Hello())
-	if err == nil {
-		err = g.attach(st, hello)
-	}
-	if err != nil {
-		reject(proto.CodeDuplicate, err)
-	}
-}
-
-// room returns an error if there is no room for another session.
-func (g *Group) room(s *stream) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	m := g.members[s.id]
-	switch {
-	case m == nil && len(g.members) >= maxMembers:
-		return fmt.Errorf("the member knows %d members", maxMembers)
-	case (m == nil || m.stream == nil) && g.sessions() >= maxSessions:
-		return fmt.Errorf("the member has %d sessions", maxSessions)
-	}
-	return nil
 }
 
 // sessions returns the number of sessions. The caller holds the lock.
@@ -203,45 +170,38 @@ func (g *Group) sessions() (n int) {
 	return n
 }
 
-// replaces reports whether a new stream is kept instead of another one with the same peer.
-func replaces(s, old *stream) bool { return s.opener <= old.opener }
-
-// attach starts to use a stream, or fails if another one is kept.
-func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
+// attach starts a session on a stream, or returns why not.
+func (g *Group) attach(s *stream, hello *proto.GroupHello) (proto.Code, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closing || g.ctx.Err() != nil {
-		return errClosed
-	}
 	m := g.members[s.id]
-	if m == nil {
-		if m = g.learn(&proto.Member{ID: s.id}); m == nil {
-			return errors.New("the group is full")
-		}
+	switch {
+	case g.closing || g.ctx.Err() != nil:
+		return proto.CodeLeaving, errClosed
+	case m == nil && len(g.members) >= maxMembers:
+		return proto.CodeBusy, fmt.Errorf("the member knows %d members", maxMembers)
+	case (m == nil || m.stream == nil) && g.sessions() >= maxSessions:
+		return proto.CodeBusy, fmt.Errorf("the member has %d sessions", maxSessions)
+	case m == nil:
+		m = g.learn(&proto.Member{ID: s.id})
+	case s.opener == g.self && m.stream != nil, s.opener > g.self && m.dialing:
+		return proto.CodeDuplicate, errDuplicate
+	case m.stream != nil && s.opener > m.stream.opener:
+		return proto.CodeDuplicate, errDuplicate // the peer opened it before it accepted the stream that is kept
+	case m.stream != nil:
+		g.end(m) // the peer has lost it
 	}
-	old := m.stream
-	if old != nil && !replaces(s, old) {
-		return errDuplicate
+	if s.opener != g.self {
+		s.control(g.link.Hello())
 	}
 	_ = s.SetDeadline(time.Time{})
 	g.node.Host().ConnManager().Protect(libpeer.ID(s.id), g.tag())
-	m.stream, m.cluster, m.attempts, m.retry, m.rtt = s, hello.Cluster, 0, time.Time{}, max(m.rtt, 1)
+	m.stream, m.cluster, m.attempts, m.retry, m.rtt = s, hello.Cluster, 0, time.Time{}, 1
 	if addrs := reach.FromPeer(hello.Addrs, reach.IP(s.Conn().RemoteMultiaddr())); len(addrs) > 0 {
 		m.addrs = addrs
 	}
 	// Its number is right only if this is the first parcel of a session that the next message is sent to.
 	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(g.newest), Payload: g.newest})
-	if old != nil {
-		s.again, old.ended = true, true
-		for _, q := range old.queue {
-			if q.relay != nil { // what is this node's is sent again below
-				s.enqueue(q)
-			}
-		}
-		old.queue = nil
-		old.reset()
-		g.sendAgain(m)
-	}
 	for _, q := range m.backlog {
 		s.enqueue(q)
 	}
@@ -251,33 +211,36 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) error {
 	g.regroup()
 	g.wg.Go(func() { g.read(s) })
 	g.wg.Go(func() { g.write(s) })
-	return nil
+	return 0, nil
 }
 
 func (g *Group) tag() string { return "group " + string(g.cfg.Key[:8]) }
 
-// detach ends the session of a stream, unless another stream has replaced it.
-func (g *Group) detach(s *stream) {
-	s.reset()
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// end ends the session with a member. The caller holds the lock.
+func (g *Group) end(m *member) {
+	s := m.stream
 	s.ended = true
+	s.reset()
 	s.drop()
-	m := g.members[s.id]
-	if m != nil && m.stream == s {
-		m.stream, m.sent, m.sentCost, m.rtt = nil, nil, 0, 0
-		m.retry = time.Now().Add(retryPause)
-		g.node.Host().ConnManager().Unprotect(libpeer.ID(s.id), g.tag())
-		g.reassign(m)
-		g.regroup()
-		g.inbox.ready = append(g.inbox.ready, arrival{from: s.id, left: true})
-		g.arrived.fire()
-	}
+	s.notify()
+	m.stream, m.sent, m.sentCost, m.rtt = nil, nil, 0, 0
+	m.retry = time.Now().Add(retryPause)
+	g.node.Host().ConnManager().Unprotect(libpeer.ID(m.id), g.tag())
+	g.reassign(m)
+	g.regroup()
+	g.inbox.ready = append(g.inbox.ready, arrival{from: m.id, left: true})
+	g.arrived.fire()
 }
 
 // read handles what arrives on a stream until it ends.
 func (g *Group) read(s *stream) {
-	defer g.detach(s)
+	defer func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if !s.ended {
+			g.end(g.members[s.id])
+		}
+	}()
 	defer context.AfterFunc(g.ctx, func() { time.AfterFunc(lingerTimeout, s.reset) })()
 	r := bufio.NewReader(s) // payloads bypass its buffer
 	for {
@@ -321,10 +284,8 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 		if p.Sender != s.id || p.Parts != 1 || kindOf(p.Number) == 1 || sum(p.Payload) != p.Sum {
 			return false
 		}
-		if !s.again {
-			g.inbox.begin(p)
-			g.arrived.fire()
-		}
+		g.inbox.begin(p)
+		g.arrived.fire()
 		return true
 	}
 	if p.Sender == g.self {
@@ -359,50 +320,39 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	return true
 }
 
-// write writes what is queued on a stream until it ends.
+// write writes what is queued on a stream until the session ends.
 func (g *Group) write(s *stream) {
 	var buf []byte
 	for {
-		select {
-		case <-s.wake:
-		case <-g.ctx.Done():
-			g.mu.Lock()
-			left := len(s.urgent) > 0 && !s.ended
-			g.mu.Unlock()
-			if !left {
-				s.reset()
-				return
-			}
-		}
-		for more := true; more; {
-			var bye bool
-			if buf, more, bye = g.batch(s, buf[:0]); len(buf) == 0 {
-				break
-			}
+		var last bool
+		if buf, last = g.batch(s, buf[:0]); len(buf) > 0 {
 			_ = s.SetWriteDeadline(time.Now().Add(silence))
 			if _, err := s.Write(buf); err != nil {
 				s.reset()
 				return
 			}
-			if bye {
-				_ = s.CloseWrite()
-				return
-			}
+		}
+		switch {
+		case last:
+			_ = s.CloseWrite()
+			return
+		case len(buf) == 0:
+			<-s.wake
 		}
 	}
 }
 
-// batch takes queued frames off a stream, and reports whether there are more and whether the last one ends the stream.
-func (g *Group) batch(s *stream, buf []byte) (_ []byte, more, bye bool) {
+// batch takes queued frames off a stream, and reports whether they are the last ones.
+func (g *Group) batch(s *stream, buf []byte) (_ []byte, last bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s.ended {
-		return buf, false, false
+		return buf, true
 	}
 	for _, m := range s.urgent {
 		buf, _ = proto.AppendFrame(buf, m) // its fields are within the limits
-		if _, bye = m.(*proto.Goodbye); bye {
-			return buf, false, true
+		if _, last = m.(*proto.Goodbye); last {
+			return buf, true
 		}
 	}
 	s.urgent = s.urgent[:0]
@@ -418,5 +368,5 @@ func (g *Group) batch(s *stream, buf []byte) (_ []byte, more, bye bool) {
 		s.queue = nil
 	}
 	g.changed.fire()
-	return buf, len(s.queue) > 0, false
+	return buf, false
 }

@@ -1,0 +1,97 @@
+package group_test
+
+import (
+	"crypto/sha256"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// helloOf returns the GroupHello of a member of the group that join joins.
+func helloOf(cluster string) *proto.GroupHello {
+	key := sha256.Sum256(append([]byte("mob-group:"), append([]byte{1}, make([]byte, 31)...)...))
+	return &proto.GroupHello{Key: proto.ManifestCID(key[:]).Bytes(), Cluster: cluster}
+}
+
+// open opens a stream from a host to a member, writes to it, and returns the first answer.
+func open(t *testing.T, h host.Host, n *peer.Node, frames []byte) (network.Stream, proto.Message) {
+	t.Helper()
+	if err := h.Connect(t.Context(), peertest.AddrInfo(n)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := h.NewStream(t.Context(), n.Host().ID(), proto.GroupProtocol)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Reset() })
+	_ = s.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := s.Write(frames); err != nil {
+		t.Fatal(err)
+	}
+	m, err := proto.ReadOpening(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, m
+}
+
+// parcel returns the frame of a message with one part.
+func parcel(h host.Host, number uint64, text string) []byte {
+	return proto.AppendParcel(nil, &proto.Parcel{
+		Sender: proto.PeerID(h.ID()), Number: number, Parts: 1, Sum: sha256.Sum256([]byte(text)), Payload: []byte(text),
+	})
+}
+
+// A member opens another stream because it has lost the earlier one: the session ends and another one starts.
+func TestAnotherStreamStartsAnotherSession(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 1)
+	g := join(t, nodes)[0]
+	h := peertest.Stranger(t)
+	frames := append(frame(t, helloOf("Z")), parcel(h, 5, "")...)
+	open(t, h, nodes[0], append(frames, parcel(h, 6, "one")...))
+	if m := receive(t, g); string(m.Bytes) != "one" {
+		t.Fatalf("%+v", m)
+	}
+	frames = append(frame(t, helloOf("Z")), parcel(h, 10, "")...)
+	open(t, h, nodes[0], append(frames, parcel(h, 11, "two")...))
+	if m := receive(t, g); !m.Left {
+		t.Errorf("%+v, want the end of the first session", m)
+	}
+	if m := receive(t, g); string(m.Bytes) != "two" {
+		t.Errorf("%+v", m)
+	}
+}
+
+// Two members open a stream to each other: only the one of the lower peer id is used, so no session is replaced.
+func TestDialOfLowerIDIsKept(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 1)
+	seen := map[bool]bool{}
+	for len(seen) < 2 {
+		h := peertest.Stranger(t)
+		lower := h.ID() < nodes[0].Host().ID()
+		if seen[lower] {
+			continue
+		}
+		seen[lower] = true
+		dialed := make(chan network.Stream, 8)
+		h.SetStreamHandler(proto.GroupProtocol, func(s network.Stream) { dialed <- s })
+		g, err := group.Join(t.Context(), nodes[0], group.Config{Key: [32]byte{1}, Peers: peertest.LinkAddrs(t, h)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-dialed // and is not answered
+		_, m := open(t, h, nodes[0], frame(t, helloOf("Z")))
+		bye, rejected := m.(*proto.Goodbye)
+		if rejected == lower || rejected && bye.Code != proto.CodeDuplicate {
+			t.Errorf("the peer's id is lower: %t, the answer %+v", lower, m)
+		}
+		g.Close()
+	}
+}
