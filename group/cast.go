@@ -90,21 +90,21 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// forward forwards a part within the cluster, if this node is one that does. The caller holds the lock.
-func (g *Group) forward(p *proto.Parcel) {
+// forward forwards a part that arrived on s within the cluster, if this node is one that does. The caller holds the lock.
+func (g *Group) forward(s *stream, p *proto.Parcel) {
 	flagged := p.Flags&proto.ParcelRelay != 0
 	if !flagged && len(g.clusters()[g.cluster]) <= maxDense {
 		return
 	}
 	plain := *p
 	plain.Flags = 0
-	r := &relay{source: g.inbox.of(p.Sender), cost: len(p.Payload) + overhead}
+	r := &relay{source: s, cost: len(p.Payload) + overhead}
 	for _, id := range forwards(g.clusters()[g.cluster], g.self, p.Sender, flagged) {
 		q := queued{&plain, r}
 		switch m := g.members[id]; {
 		case m.stream != nil:
 			m.stream.enqueue(q)
-		case len(m.backlog) < maxBacklog:
+		case m.attempts == 0 && len(m.backlog) < maxBacklog:
 			m.backlog = append(m.backlog, q)
 			if time.Now().After(m.retry) {
 				g.dial(m)
@@ -115,12 +115,13 @@ func (g *Group) forward(p *proto.Parcel) {
 		r.queues++
 	}
 	if r.queues > 0 {
-		r.source.relayed += r.cost
+		s.relayed += r.cost
 	}
 }
 
-// maxBacklog bounds the parts that wait for a session with a member.
-const maxBacklog = 64
+// maxBacklog bounds the parts that wait for the first dial of a member. They have less than window bytes, so that a member that
+// does not answer does not block the stream that they arrived on.
+const maxBacklog = 32
 
 // taken notes that a member has all parts of a message. The caller holds the lock.
 func (g *Group) taken(m *member, number uint64) {
@@ -187,15 +188,18 @@ func (g *Group) ordered() (all []*cast) {
 // repair sends cast messages to members that have not taken them, if nothing was sent or taken for a heartbeat: a relay
 // could not forward a part. The caller holds the lock.
 func (g *Group) repair(now time.Time) {
-	for _, c := range g.casts {
+	for _, c := range g.ordered() {
 		if now.Sub(c.sent) < heartbeat {
 			continue
 		}
-		c.sent = now
 		for id := range c.waiting {
 			m := g.members[id]
 			sc := c.clusters[m.cluster]
-			for i := 0; sc != nil && i < len(sc.parts); i++ {
+			if sc == nil || len(m.stream.queue) > 0 {
+				continue // it is slow, and has earlier parts to take
+			}
+			c.sent = now
+			for i := range sc.parts {
 				m.stream.send(c.parcel(g.self, sc.parts, i, 0))
 			}
 		}

@@ -11,10 +11,12 @@ import (
 const (
 	// window bounds the bytes of one sender that are buffered, and the bytes that a sender has in flight.
 	window = 4 << 20
+	// maxHeld bounds the bytes of all senders that wait for parts, and those that wait for the program.
+	maxHeld = 16 * window
 	// overhead is what a buffered part is charged in addition to its payload, in bytes.
 	overhead = 256
-	// gapTimeout is the time after which a message that a sender cast while the session with it was interrupted is given
-	// up, if later ones have arrived.
+	// gapTimeout is the time after which an incomplete message is given up. No part of it arrived in that time, or a later
+	// message has waited so long.
 	gapTimeout = 45 * time.Second
 )
 
@@ -22,46 +24,41 @@ const (
 type inbox struct {
 	sources map[proto.PeerID]*source
 	ready   []arrival
+	waiting int // bytes of incomplete messages, and of messages for which an earlier one is missing
+	unread  int // bytes of ready
 }
 
 // source is the state of a sender.
 type source struct {
+	session  bool
 	next     uint64 // number of the next cast message, 0 if it is unknown
-	started  bool   // next is final: a message was delivered, or the sender's GroupHello has arrived
+	started  bool   // next is final: a message was delivered, or the first parcel of a session has arrived
 	direct   uint64 // number of the last message to this node
 	messages map[uint64]*assembly
-	bytes    [2]int // buffered: of messages to all members, and of those to this node
-	relayed  int    // bytes of parts that are queued for other members
+	waiting  int    // see inbox
+	unread   [2]int // of messages to all members, and of those to this node
+	left     bool   // its last arrival is the end of a session
 }
 
 // assembly is a message of which parts have arrived.
 type assembly struct {
-	sum     [sha256.Size]byte
-	parts   [][]byte
-	missing int
-	cost    int
-	bytes   []byte    // once it is complete
-	since   time.Time // when it was
+	sum      [sha256.Size]byte
+	parts    int
+	payloads [][]byte
+	missing  int
+	cost     int
+	bytes    []byte    // once it is complete
+	since    time.Time // when the last part arrived
 }
 
 // arrival is a message that was not received yet.
 type arrival struct {
 	from  proto.PeerID
 	bytes []byte
-	kind  int // index in source.bytes
+	kind  int // index in source.unread
 	cost  int
 	left  bool
 }
-
-// verdict is what becomes of a parcel.
-type verdict int
-
-const (
-	kept verdict = iota
-	completed
-	duplicate
-	corrupt
-)
 
 func (in *inbox) of(id proto.PeerID) *source {
 	s := in.sources[id]
@@ -75,110 +72,171 @@ func (in *inbox) of(id proto.PeerID) *source {
 	return s
 }
 
+// admits reports whether there is room for a sender. It forgets senders without a session of which nothing is buffered.
+func (in *inbox) admits(id proto.PeerID) bool {
+	if in.sources[id] == nil && len(in.sources) >= maxMembers {
+		for id, s := range in.sources {
+			if !s.session && !s.left && len(s.messages) == 0 && s.unread == [2]int{} {
+				delete(in.sources, id)
+			}
+		}
+	}
+	return in.sources[id] != nil || len(in.sources) < maxMembers
+}
+
 // kindOf returns 1 for a number of messages to one member, else 0.
 func kindOf(number uint64) int { return int(number >> 63) }
 
-// full reports whether the parcel must wait until messages of its sender are received.
+// full reports whether the parcel must wait until the program receives messages. It does not depend on messages that are
+// incomplete: their parts may be on the same stream.
 func (in *inbox) full(p *proto.Parcel) bool {
-	s, kind := in.of(p.Sender), kindOf(p.Number)
-	return s.bytes[kind] >= window || kind == 0 && s.relayed >= window
+	return in.unread >= maxHeld || in.of(p.Sender).unread[kindOf(p.Number)] >= window
 }
 
-// has reports whether all parts of a message have arrived, or the message was given up.
-func (in *inbox) has(p *proto.Parcel) bool {
-	s := in.of(p.Sender)
-	a := s.messages[p.Number]
-	return a == nil && (kindOf(p.Number) == 1 || p.Number < s.next) || a != nil && a.missing == 0
-}
-
-// add adds a parcel.
-func (in *inbox) add(p *proto.Parcel, now time.Time) verdict {
+// add adds a parcel. It returns the numbers of messages to acknowledge, and false for a part of a corrupt message. A message
+// to all members is acknowledged in order, so that its sender's window bounds what waits for it.
+func (in *inbox) add(p *proto.Parcel, now time.Time) (taken []uint64, ok bool) {
 	s := in.of(p.Sender)
 	direct := kindOf(p.Number) == 1
-	switch {
-	case direct && p.Number <= s.direct:
-		return duplicate
-	case !direct && (s.next == 0 || !s.started && p.Number < s.next):
+	if !direct && (s.next == 0 || !s.started && p.Number < s.next) {
 		s.next = p.Number
-	case !direct && p.Number < s.next:
-		return duplicate
+	}
+	if direct && p.Number <= s.direct || !direct && p.Number < s.next {
+		return []uint64{p.Number}, true // the first acknowledgment may have been lost
 	}
 	a := s.messages[p.Number]
+	if a != nil && a.missing > 0 && (a.sum != p.Sum || a.parts != int(p.Parts)) {
+		in.drop(s, p.Number) // one of the two is false
+		a = nil
+	}
 	if a == nil {
-		a = &assembly{sum: p.Sum, parts: make([][]byte, p.Parts), missing: int(p.Parts)}
+		if !direct && in.waiting >= maxHeld {
+			return nil, true
+		}
+		if direct {
+			in.dropDirect(s) // a stream has one after the other: the rest of it is not sent
+		}
+		a = &assembly{sum: p.Sum, parts: int(p.Parts), payloads: make([][]byte, p.Parts), missing: int(p.Parts)}
 		s.messages[p.Number] = a
+		in.charge(s, p.Number, a.parts*overhead)
 	}
-	switch {
-	case a.missing == 0:
-		return duplicate
-	case a.sum != p.Sum || len(a.parts) != int(p.Parts):
-		return corrupt
-	case a.parts[p.Part] != nil:
-		return duplicate
+	if a.missing == 0 || a.payloads[p.Part] != nil {
+		return nil, true
 	}
-	a.parts[p.Part] = slices.Clip(p.Payload)
-	if a.parts[p.Part] == nil {
-		a.parts[p.Part] = []byte{}
+	a.payloads[p.Part] = slices.Clip(p.Payload)
+	if a.payloads[p.Part] == nil {
+		a.payloads[p.Part] = []byte{}
 	}
 	a.missing--
-	a.cost += len(p.Payload) + overhead
-	s.bytes[kindOf(p.Number)] += len(p.Payload) + overhead
-	if a.missing > 0 {
-		return kept
-	}
-	a.bytes = a.parts[0]
-	if len(a.parts) > 1 {
-		a.bytes = slices.Concat(a.parts...)
-	}
-	a.parts, a.since = a.parts[:0], now
-	if len(a.bytes) > MaxMessage || sha256.Sum256(a.bytes) != a.sum {
-		in.drop(s, p.Number)
-		return corrupt
-	}
-	if !direct {
-		in.deliver(p.Sender, s)
-		return completed
-	}
-	s.direct = p.Number
-	in.deliverOne(p.Sender, s, p.Number)
-	for number := range s.messages {
-		if kindOf(number) == 1 && number < s.direct {
-			in.drop(s, number) // of an earlier stream: the sender did not send the rest again
+	a.since = now
+	in.charge(s, p.Number, len(p.Payload))
+	if a.missing == 0 {
+		a.bytes = a.payloads[0]
+		if a.parts > 1 {
+			a.bytes = slices.Concat(a.payloads...)
 		}
+		a.payloads = nil
 	}
-	return completed
+	if a.cost-a.parts*overhead > MaxMessage || a.missing == 0 && sha256.Sum256(a.bytes) != a.sum {
+		in.drop(s, p.Number)
+		return nil, false
+	}
+	if direct {
+		if a.missing == 0 {
+			s.direct = p.Number
+			in.deliverOne(p.Sender, s, p.Number)
+			taken = append(taken, p.Number)
+		}
+		return taken, true
+	}
+	taken = in.deliver(p.Sender, s)
+	if s.waiting > window { // the sender does not wait for this node's acknowledgments
+		next := s.next
+		for number := range s.messages {
+			if kindOf(number) == 0 {
+				next = max(next, number+1)
+			}
+		}
+		in.skip(p.Sender, s, next)
+	}
+	return taken, true
 }
 
-// deliver delivers the cast messages of a sender that are next.
-func (in *inbox) deliver(id proto.PeerID, s *source) {
+// deliver delivers the cast messages of a sender that are next, and returns their numbers. It waits for the first parcel of a
+// session.
+func (in *inbox) deliver(id proto.PeerID, s *source) (numbers []uint64) {
+	if s.session && !s.started {
+		return nil
+	}
 	for a := s.messages[s.next]; a != nil && a.missing == 0; a = s.messages[s.next] {
 		in.deliverOne(id, s, s.next)
+		numbers = append(numbers, s.next)
 		s.started = true
 		s.next++
 	}
+	return numbers
 }
 
 func (in *inbox) deliverOne(id proto.PeerID, s *source, number uint64) {
 	a := s.messages[number]
-	delete(s.messages, number)
-	in.ready = append(in.ready, arrival{from: id, bytes: a.bytes, kind: kindOf(number), cost: a.cost})
+	in.drop(s, number)
+	in.push(arrival{from: id, bytes: a.bytes, kind: kindOf(number), cost: a.cost})
+}
+
+// push adds to what the program has not received.
+func (in *inbox) push(a arrival) {
+	s := in.of(a.from)
+	if a.left && s.left {
+		return
+	}
+	s.left = a.left
+	s.unread[a.kind] += a.cost
+	in.unread += a.cost
+	in.ready = append(in.ready, a)
+}
+
+func (in *inbox) charge(s *source, number uint64, n int) {
+	s.messages[number].cost += n
+	if kindOf(number) == 0 {
+		s.waiting += n
+		in.waiting += n
+	}
 }
 
 func (in *inbox) drop(s *source, number uint64) {
-	s.bytes[kindOf(number)] -= s.messages[number].cost
+	if kindOf(number) == 0 {
+		s.waiting -= s.messages[number].cost
+		in.waiting -= s.messages[number].cost
+	}
 	delete(s.messages, number)
+}
+
+// dropDirect drops the message to this node that is incomplete.
+func (in *inbox) dropDirect(s *source) {
+	for number := range s.messages {
+		if kindOf(number) == 1 {
+			in.drop(s, number)
+		}
+	}
 }
 
 // begin notes the first parcel of a session: its number is the one of the last message that the sender has cast, and its payload
 // the newest message of the user. Messages up to it that are not complete are given up.
 func (in *inbox) begin(p *proto.Parcel) {
-	id, number := p.Sender, p.Number
-	s := in.of(id)
+	s := in.of(p.Sender)
 	s.started = true
-	in.skip(id, s, max(s.next, number+1))
+	in.skip(p.Sender, s, max(s.next, p.Number+1))
 	if len(p.Payload) > 0 {
-		in.ready = append(in.ready, arrival{from: id, bytes: p.Payload})
+		in.push(arrival{from: p.Sender, bytes: p.Payload, cost: len(p.Payload) + overhead})
 	}
+}
+
+// leave notes the end of the session with a sender.
+func (in *inbox) leave(id proto.PeerID) {
+	s := in.of(id)
+	s.session = false
+	in.dropDirect(s)
+	in.push(arrival{from: id, left: true})
 }
 
 // skip delivers what is complete before a number, and continues there.
@@ -201,13 +259,17 @@ func (in *inbox) skip(id proto.PeerID, s *source, next uint64) {
 	in.deliver(id, s)
 }
 
-// expire gives up messages for which later ones have waited for gapTimeout.
+// expire gives up messages after gapTimeout.
 func (in *inbox) expire(now time.Time) {
 	for id, s := range in.sources {
 		next := s.next
 		for number, a := range s.messages {
-			if a.missing == 0 && now.Sub(a.since) >= gapTimeout {
-				next = max(next, number)
+			switch {
+			case now.Sub(a.since) < gapTimeout:
+			case a.missing == 0:
+				next = max(next, number+1)
+			default:
+				in.drop(s, number)
 			}
 		}
 		if next > s.next {
@@ -224,6 +286,9 @@ func (in *inbox) receive() (a arrival, ok bool) {
 	a = in.ready[0]
 	in.ready[0] = arrival{}
 	in.ready = in.ready[1:]
-	in.of(a.from).bytes[a.kind] -= a.cost
+	s := in.of(a.from)
+	s.unread[a.kind] -= a.cost
+	in.unread -= a.cost
+	s.left = s.left && !a.left
 	return a, true
 }

@@ -98,8 +98,8 @@ func TestInboxOrder(t *testing.T) {
 				t.Errorf("delivered %q, want %q", got, tt.want)
 			}
 			for id, s := range in.sources {
-				if s.bytes[1] != 0 || len(s.messages) == 0 && s.bytes[0] != 0 {
-					t.Errorf("%s is charged %v bytes", id, s.bytes)
+				if len(s.messages) == 0 && s.waiting != 0 || s.waiting != in.waiting || s.unread != [2]int{} || in.unread != 0 {
+					t.Errorf("%s is charged %d and %v bytes", id, s.waiting, s.unread)
 				}
 			}
 		})
@@ -120,7 +120,7 @@ func TestInboxRandomOrder(t *testing.T) {
 		all = append(all, all...)
 		rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 		for _, p := range all {
-			if in.add(p, start) == corrupt {
+			if _, ok := in.add(p, start); !ok {
 				t.Fatal("a valid parcel is corrupt")
 			}
 		}
@@ -134,11 +134,11 @@ func TestInboxRejectsCorruptMessages(t *testing.T) {
 	var in inbox
 	bad := parcels("a", 5, "text", 2)
 	bad[1].Payload = []byte("XX")
-	if v := in.add(bad[0], start); v != kept {
-		t.Error(v)
+	if _, ok := in.add(bad[0], start); !ok {
+		t.Error("the first part is corrupt")
 	}
-	if v := in.add(bad[1], start); v != corrupt {
-		t.Error(v)
+	if _, ok := in.add(bad[1], start); ok {
+		t.Error("the message is not corrupt")
 	}
 	for _, p := range parcels("a", 5, "text", 2) { // from another member
 		in.add(p, start)
@@ -146,9 +146,13 @@ func TestInboxRejectsCorruptMessages(t *testing.T) {
 	if got := in.drain(); got != "text" {
 		t.Errorf("delivered %q", got)
 	}
-	in.add(parcels("a", 6, "text", 2)[0], start)
-	if v := in.add(parcels("a", 6, "else", 2)[1], start); v != corrupt {
-		t.Error("parts of different messages were put together")
+	// A forged part does not keep the message from being delivered.
+	in.add(parcels("a", 6, "else", 2)[1], start)
+	for _, p := range parcels("a", 6, "text", 2) {
+		in.add(p, start)
+	}
+	if got := in.drain(); got != "text" {
+		t.Errorf("delivered %q", got)
 	}
 }
 
@@ -168,5 +172,67 @@ func TestInboxFull(t *testing.T) {
 	in.receive()
 	if in.full(parcels("a", n, text, 1)[0]) {
 		t.Error("full after a message was received")
+	}
+}
+
+// A part of the next message has room whatever waits for it: the streams that bring both must not block.
+func TestInboxHasRoomForMissingPart(t *testing.T) {
+	var in inbox
+	in.begin(&proto.Parcel{Sender: "a", Number: 0})
+	missing := parcels("a", 1, "first", 2)
+	in.add(missing[0], start)
+	text := strings.Repeat("x", proto.MaxParcel)
+	n := uint64(2)
+	for ; in.waiting < window-2*proto.MaxParcel; n++ {
+		if taken, _ := in.add(parcels("a", n, text, 1)[0], start); len(taken) > 0 {
+			t.Fatalf("%d is acknowledged before 1", taken)
+		}
+	}
+	if in.full(missing[1]) {
+		t.Error("no room")
+	}
+	if taken, _ := in.add(missing[1], start); len(taken) != int(n-1) || in.waiting != 0 || len(in.ready) != len(taken) {
+		t.Errorf("acknowledged %d, received %d, want %d; %d bytes wait", len(taken), len(in.ready), n-1, in.waiting)
+	}
+}
+
+// A malicious member sends parts that never become messages, under many peer ids.
+func TestInboxBounds(t *testing.T) {
+	var in inbox
+	half := *parcels("", 0, strings.Repeat("x", proto.MaxParcel), 2)[0]
+	for sender := range 2 * maxMembers {
+		id := fmt.Sprint("sender ", sender)
+		for n := range uint64(100) {
+			p := half
+			p.Sender, p.Number = proto.PeerID(id), n+1
+			if !in.admits(p.Sender) {
+				break
+			}
+			in.add(&p, start)
+		}
+		if s := in.sources[proto.PeerID(id)]; s != nil && s.waiting > window {
+			t.Fatalf("%d bytes of a sender wait", s.waiting)
+		}
+	}
+	if len(in.sources) > maxMembers || in.waiting > maxHeld+proto.MaxParcel || len(in.ready) > 0 {
+		t.Errorf("%d senders, %d bytes", len(in.sources), in.waiting)
+	}
+	in.expire(start.Add(gapTimeout))
+	if in.waiting != 0 || !in.admits("another") {
+		t.Errorf("%d bytes wait, %d senders", in.waiting, len(in.sources))
+	}
+	for number := range uint64(1000) { // half of each message to this node
+		p := half
+		p.Sender, p.Number = "another", proto.ParcelDirect|(number+1)
+		in.add(&p, start)
+	}
+	if n := len(in.of("another").messages); n != 1 {
+		t.Errorf("%d messages", n)
+	}
+	for range 1000 {
+		in.leave("another")
+	}
+	if len(in.ready) != 1 {
+		t.Errorf("%d arrivals", len(in.ready))
 	}
 }

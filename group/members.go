@@ -139,10 +139,10 @@ func (g *Group) dial(m *member) {
 		defer g.mu.Unlock()
 		m.dialing = false
 		if err != nil && m.stream == nil && !errors.Is(err, errDuplicate) {
+			m.drop()
 			m.retry = time.Now().Add(min(retryPause<<min(m.attempts, maxAttempts), maxRetryPause))
 			if m.attempts++; m.attempts >= maxAttempts && g.members[m.id] == m {
 				delete(g.members, m.id)
-				m.drop()
 				g.regroup()
 			}
 		}

@@ -33,6 +33,7 @@ type stream struct {
 	urgent   []proto.Message // written before queue
 	queue    []queued
 	greeted  bool // the first parcel has arrived
+	relayed  int  // bytes of parts from it that are queued for other members
 	blocked  bool // the reader waits for room
 	ended    bool
 	lastRead time.Time
@@ -49,9 +50,9 @@ type queued struct {
 	relay *relay
 }
 
-// relay is a part that is queued for other members, which is charged to its sender.
+// relay is a part that is queued for other members, which is charged to the stream it arrived on.
 type relay struct {
-	source *source
+	source *stream
 	queues int
 	cost   int
 }
@@ -191,6 +192,7 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) (proto.Code, error) {
 	case m.stream != nil:
 		g.end(m) // the peer has lost it
 	}
+	g.inbox.of(s.id).session = true
 	if s.opener != g.self {
 		s.control(g.link.Hello())
 	}
@@ -228,7 +230,7 @@ func (g *Group) end(m *member) {
 	g.node.Host().ConnManager().Unprotect(libpeer.ID(m.id), g.tag())
 	g.reassign(m)
 	g.regroup()
-	g.inbox.ready = append(g.inbox.ready, arrival{from: m.id, left: true})
+	g.inbox.leave(m.id)
 	g.arrived.fire()
 }
 
@@ -279,22 +281,17 @@ func (g *Group) handle(s *stream, m proto.Message) bool {
 
 // handleParcel handles a parcel. The caller holds the lock, which is released while it waits for room.
 func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
-	if !s.greeted {
-		s.greeted = true
-		if p.Sender != s.id || p.Parts != 1 || kindOf(p.Number) == 1 || sum(p.Payload) != p.Sum {
-			return false
-		}
-		g.inbox.begin(p)
-		g.arrived.fire()
-		return true
-	}
 	if p.Sender == g.self {
 		return true
 	}
-	if kindOf(p.Number) == 1 && p.Sender != s.id {
+	cast := kindOf(p.Number) == 0
+	if p.Sender != s.id && (!s.greeted || !cast) {
 		return false
 	}
-	for g.inbox.full(p) && !s.ended {
+	if !g.inbox.admits(p.Sender) {
+		return true
+	}
+	for !s.ended && (g.inbox.full(p) || cast && s.relayed >= window) {
 		s.blocked = true
 		err := g.await(g.ctx, &g.changed)
 		s.blocked, s.lastRead = false, time.Now()
@@ -302,22 +299,31 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 			return false
 		}
 	}
-	if kindOf(p.Number) == 0 {
-		g.forward(p)
-	}
-	switch g.inbox.add(p, s.lastRead) {
-	case corrupt:
+	if s.ended {
 		return false
-	case completed:
+	}
+	if !s.greeted {
+		s.greeted = true
+		if !cast || p.Parts != 1 || sum(p.Payload) != p.Sum {
+			return false
+		}
+		g.inbox.begin(p)
 		g.arrived.fire()
-	case kept:
 		return true
 	}
-	// Of a duplicate the first acknowledgment may have been lost.
-	if m := g.members[p.Sender]; m != nil && m.stream != nil && g.inbox.has(p) {
-		m.stream.control(&proto.ParcelTaken{Sender: p.Sender, Number: p.Number})
+	if cast {
+		g.forward(s, p)
 	}
-	return true
+	taken, ok := g.inbox.add(p, s.lastRead)
+	if len(g.inbox.ready) > 0 {
+		g.arrived.fire()
+	}
+	if m := g.members[p.Sender]; m != nil && m.stream != nil {
+		for _, number := range taken {
+			m.stream.control(&proto.ParcelTaken{Sender: p.Sender, Number: number})
+		}
+	}
+	return ok
 }
 
 // write writes what is queued on a stream until the session ends.
