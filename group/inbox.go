@@ -15,8 +15,8 @@ const (
 	maxHeld = 16 * window
 	// overhead is what a buffered part is charged in addition to its payload, in bytes.
 	overhead = 256
-	// gapTimeout is the time after which an incomplete message is given up. No part of it arrived in that time, or a later
-	// message has waited so long.
+	// gapTimeout bounds the time without a new part of an incomplete message, and the time for which it delays later ones. Then
+	// it is given up.
 	gapTimeout = 45 * time.Second
 )
 

@@ -9,16 +9,13 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
-	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -130,24 +127,6 @@ func newIdentity(t *testing.T) (crypto.PrivKey, libpeer.ID) {
 	return key, id
 }
 
-// member starts a host that is a member of a network by a certificate for a cluster: a test speaks
-// the protocol for it.
-func member(t *testing.T, secret *membership.Secret, cluster string) host.Host {
-	t.Helper()
-	key, id := newIdentity(t)
-	m, err := membership.New(membership.Config{Secret: secret, Self: id, Cluster: cluster})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listen := []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}
-	h, err := transport.NewHost(key, listen, nil, &transport.Membership{Member: m})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.Close() })
-	return h
-}
-
 // TestClusterNeedsCertificate starts a member with a certificate for cluster B that joins as one of A.
 func TestClusterNeedsCertificate(t *testing.T) {
 	t.Parallel()
@@ -162,7 +141,7 @@ func TestClusterNeedsCertificate(t *testing.T) {
 		{"B/1", "B/1", true}, {"B/1", "B/2", false}, {"B/1", "B", false}, {"B/1", "B/1/x", false},
 	} {
 		cluster, admits := c.cluster, c.admits
-		h := member(t, secret, c.proved)
+		h := peertest.Certified(t, secret, c.proved)
 		if err := h.Connect(t.Context(), peertest.AddrInfo(a)); err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +163,7 @@ func TestClusterNeedsCertificate(t *testing.T) {
 	}
 
 	// It is dialed.
-	h := member(t, secret, "B")
+	h := peertest.Certified(t, secret, "B")
 	ended := make(chan struct{})
 	end := sync.OnceFunc(func() { close(ended) }) // it is dialed again
 	h.SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {

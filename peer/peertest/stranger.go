@@ -9,6 +9,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/transport"
 )
@@ -16,11 +17,32 @@ import (
 // Stranger starts a libp2p host that is not a node: the test speaks the protocol for it.
 func Stranger(t testing.TB) host.Host {
 	t.Helper()
+	return newHost(t, func(libpeer.ID) *transport.Membership { return nil })
+}
+
+// Certified starts a libp2p host with a network's certificate for a cluster.
+func Certified(t testing.TB, secret *membership.Secret, cluster string) host.Host {
+	t.Helper()
+	return newHost(t, func(id libpeer.ID) *transport.Membership {
+		m, err := membership.New(membership.Config{Secret: secret, Self: id, Cluster: cluster})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &transport.Membership{Member: m}
+	})
+}
+
+func newHost(t testing.TB, member func(libpeer.ID) *transport.Membership) host.Host {
+	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
+	id, err := libpeer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := transport.NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, member(id))
 	if err != nil {
 		t.Fatal(err)
 	}

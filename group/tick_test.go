@@ -1,0 +1,90 @@
+package group
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/mobgrid/mob/proto"
+)
+
+// silentStream is a stream on which nothing arrives.
+type silentStream struct {
+	network.Stream
+	ended chan struct{}
+}
+
+func (s *silentStream) Reset() error {
+	close(s.ended)
+	return nil
+}
+
+// silentGroup returns a group that ticks, with a session to each member of cluster B.
+func silentGroup(t *testing.T, ids ...proto.PeerID) *Group {
+	g := &Group{self: "self", cluster: "A", members: map[proto.PeerID]*member{}, casts: map[uint64]*cast{}}
+	g.ctx, g.cancel = context.WithCancel(t.Context())
+	now := time.Now()
+	for _, id := range ids {
+		s := &stream{Stream: &silentStream{ended: make(chan struct{})}, id: id, wake: make(chan struct{}, 1), lastRead: now, lastPing: now}
+		g.members[id] = &member{id: id, cluster: "B", stream: s}
+	}
+	go g.tick()
+	t.Cleanup(g.cancel)
+	return g
+}
+
+func TestSilentSessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := silentGroup(t, "silent", "blocked")
+		g.mu.Lock()
+		g.members["blocked"].stream.blocked = true // it is this node that does not read
+		g.mu.Unlock()
+		start := time.Now()
+		<-g.members["silent"].stream.Stream.(*silentStream).ended
+		if took := time.Since(start); took < silence || took > silence+tickEvery {
+			t.Errorf("ended after %v", took)
+		}
+		g.cancel()
+		synctest.Wait()
+		if n := len(g.members["silent"].stream.urgent); n != 3 {
+			t.Errorf("%d heartbeats", n)
+		}
+		select {
+		case <-g.members["blocked"].stream.Stream.(*silentStream).ended:
+			t.Error("the blocked session has ended")
+		default:
+		}
+	})
+}
+
+// A relay has taken a message and could not forward its part.
+func TestRepair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := silentGroup(t, "relay", "waits")
+		if err := g.Cast(t.Context(), bytes.Repeat([]byte("x"), 2*leastPart)); err != nil {
+			t.Fatal(err)
+		}
+		relay, waits := g.members["relay"], g.members["waits"]
+		g.mu.Lock()
+		if len(relay.stream.queue) != 1 || len(waits.stream.queue) != 1 {
+			t.Errorf("%d and %d parts are sent", len(relay.stream.queue), len(waits.stream.queue))
+		}
+		relay.stream.queue, waits.stream.queue = nil, nil // they are written
+		g.taken(relay, g.lastCast)
+		g.mu.Unlock()
+		time.Sleep(2*heartbeat + 2*tickEvery)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if len(relay.stream.queue) != 0 || len(waits.stream.queue) != 2 || waits.stream.queue[0].Flags != 0 {
+			t.Errorf("%d and %d parts are sent again, want 0 and 2 without the flag", len(relay.stream.queue), len(waits.stream.queue))
+		}
+		g.taken(waits, g.lastCast)
+		if len(g.casts) != 0 || g.castCost != 0 {
+			t.Errorf("%d messages of %d bytes remain", len(g.casts), g.castCost)
+		}
+	})
+}
