@@ -38,53 +38,76 @@ func (c *Comm) header(k kind) header {
 }
 
 func (c *Comm) broadcast(ctx context.Context, b []byte) error {
-	h := c.header(kindValue)
-	if h.Total = uint32(len(b)); len(b) <= maxCast {
-		return c.g.Cast(ctx, h.append(b))
+	if len(b) <= maxCast {
+		err := c.cast(ctx, kindValue, b)
+		if err == nil {
+			err = c.fetched(ctx)
+		}
+		return err
 	}
 	link, release, err := c.seed(b)
 	if err != nil {
 		return err
 	}
-	h.Kind, h.Total = kindLink, uint32(len(link))
-	if err = c.g.Cast(ctx, h.append([]byte(link))); err == nil {
-		err = c.fetched(ctx, c.Size()-1)
+	if err = c.cast(ctx, kindLink, []byte(link)); err == nil {
+		err = c.fetched(ctx)
+	}
+	if err == nil {
+		err = c.settle(ctx, c.rank)
 	}
 	return errors.Join(err, release())
 }
 
+// cast sends a value to all members.
+func (c *Comm) cast(ctx context.Context, k kind, b []byte) error {
+	h := c.header(k)
+	h.Total = uint32(len(b))
+	return c.g.Cast(ctx, h.append(b))
+}
+
+// settle ends an operation that has its result at the root only: no member starts another one before. Otherwise a member could buffer
+// values of many operations that it has not called.
+func (c *Comm) settle(ctx context.Context, root int) error {
+	if c.rank == root {
+		return c.cast(ctx, kindFetched, nil)
+	}
+	return c.expectFetched(ctx)
+}
+
+func (c *Comm) expectFetched(ctx context.Context) error {
+	f, err := c.next(ctx)
+	if err == nil && f.Kind != kindFetched {
+		err = fmt.Errorf("rank %d: %w", f.from, errFrame)
+	}
+	return err
+}
+
 func (c *Comm) receiveBroadcast(ctx context.Context, root int) ([]byte, error) {
 	f, err := c.next(ctx)
-	if err != nil || f.Kind == kindValue {
-		return f.data, err
-	}
-	if f.Kind != kindLink {
-		return nil, fmt.Errorf("rank %d: %w", f.from, errFrame)
-	}
-	b, release, err := c.fetch(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	c.send(root, frame{header: c.header(kindFetched)})
-	// It serves its cluster until the root has heard from all.
-	_, err = c.next(ctx)
-	return b, errors.Join(err, release())
+	switch f.Kind {
+	case kindValue:
+		c.send(root, frame{header: c.header(kindFetched)})
+		return f.data, nil
+	case kindLink:
+		b, release, err := c.fetch(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		c.send(root, frame{header: c.header(kindFetched)})
+		return b, errors.Join(c.settle(ctx, root), release()) // until all have fetched, it serves its cluster
+	}
+	return nil, fmt.Errorf("rank %d: %w", f.from, errFrame)
 }
 
-// fetched waits until n members have fetched the value.
-func (c *Comm) fetched(ctx context.Context, n int) error {
-	for range n {
-		if f, err := c.next(ctx); err != nil {
-			return err
-		} else if f.Kind != kindFetched {
-			return fmt.Errorf("rank %d: %w", f.from, errFrame)
-		}
+// fetched waits until the remaining members have the value.
+func (c *Comm) fetched(ctx context.Context) (err error) {
+	for i := 1; i < c.Size() && err == nil; i++ {
+		err = c.expectFetched(ctx)
 	}
-	if c.calls[c.op].Name == opGather {
-		return nil
-	}
-	h := c.header(kindFetched)
-	return c.g.Cast(ctx, h.append(nil))
+	return err
 }
 
 // seed serves a value from memory until release, and returns its link.
@@ -130,14 +153,17 @@ func (c *Comm) Gather(ctx context.Context, root int, b []byte) ([][]byte, error)
 	switch {
 	case err != nil:
 	case c.rank == root:
-		all, err = c.gather(ctx, b)
+		if all, err = c.gather(ctx, b); err == nil {
+			err = c.settle(ctx, root)
+		}
 	case len(b) <= maxSend:
 		c.send(root, frame{header: c.header(kindValue), data: b})
+		err = c.settle(ctx, root)
 	default:
 		link, release, failed := c.seed(b)
 		if err = failed; err == nil {
 			c.send(root, frame{header: c.header(kindLink), data: []byte(link)})
-			err = errors.Join(c.fetched(ctx, 1), release())
+			err = errors.Join(c.settle(ctx, root), release())
 		}
 	}
 	if err = c.end(ctx, err); err != nil {
@@ -164,7 +190,6 @@ func (c *Comm) gather(ctx context.Context, b []byte) ([][]byte, error) {
 				data, release, err := c.fetch(ctx, f)
 				if err == nil {
 					all[f.from], err = data, release()
-					c.send(f.from, frame{header: c.header(kindFetched)})
 				}
 				got <- err
 			}()

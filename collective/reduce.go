@@ -46,7 +46,9 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 		err = fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
 	default:
 		r.plan = newPlan(name, root, size, op.Elem, c.groups)
-		err = r.run(ctx)
+		if err = r.run(ctx); err == nil && name == opReduce {
+			err = c.settle(ctx, root)
+		}
 	}
 	if err = c.end(ctx, err); err != nil {
 		return nil, err
@@ -83,6 +85,12 @@ type reduction struct {
 
 // run merges until this member has its result, and nothing is left to merge for other members.
 func (r *reduction) run(ctx context.Context) error {
+	defer func() {
+		if p := recover(); p != nil { // in Merge: the caller may recover, but the other members wait
+			r.c.fail(fmt.Errorf("merge panicked: %v", p))
+			panic(p)
+		}
+	}()
 	p, c := r.plan, r.c
 	r.parts, r.clusters = map[int]*merger{}, map[int]*merger{}
 	for u := range p.units {
@@ -230,8 +238,11 @@ func (m *merger) add(i int, b []byte, op Op) (done bool, err error) {
 			if m.merged, err = op.Merge(m.merged, v); err != nil {
 				return false, fmt.Errorf("merge: %w", err)
 			}
-			if op.Elem > 0 && len(m.merged) != size {
-				return false, fmt.Errorf("merge of vectors of %d bytes returned %d bytes", size, len(m.merged))
+			switch n := len(m.merged); {
+			case op.Elem > 0 && n != size:
+				return false, fmt.Errorf("merge of vectors of %d bytes returned %d bytes", size, n)
+			case n > MaxValue:
+				return false, fmt.Errorf("merge returned %d bytes, at most %d", n, MaxValue)
 			}
 		}
 	}
