@@ -106,15 +106,17 @@ func (c *Comm) Close() {
 	c.leave(errClosed, header{Kind: kindLeave, Op: op}, "", leaveTimeout)
 }
 
-// fail ends the run with an error at all members.
+// fail ends the run with an error at all members. It does not wait for that. All calls return the error of the first one.
 func (c *Comm) fail(err error) {
+	c.cancel(err)
+	err = context.Cause(c.ctx)
 	h := header{Kind: kindAbort, Index: noRank}
 	text := err.Error()
 	var lost ErrMember
 	if errors.As(err, &lost) {
 		h.Index = uint32(lost.Rank)
 	}
-	c.leave(err, h, text[:min(len(text), 1000)], abortTimeout)
+	go c.leave(err, h, text[:min(len(text), 1000)], abortTimeout)
 }
 
 // noRank is the index of an abort for another reason than a lost member.
@@ -123,9 +125,6 @@ const noRank = 1<<32 - 1
 // leave sends a last message to all members and leaves the group.
 func (c *Comm) leave(why error, last header, text string, timeout time.Duration) {
 	c.once.Do(func() {
-		if last.Kind == kindAbort {
-			c.cancel(why)
-		}
 		last.Run, last.Total = c.run, uint32(len(text))
 		b := last.append([]byte(text))
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -186,7 +185,7 @@ func (c *Comm) lose(rank int) {
 	_, before := c.gone[rank]
 	c.mu.Unlock()
 	if !before {
-		go c.fail(ErrMember{rank})
+		c.fail(ErrMember{rank})
 	}
 }
 
@@ -199,7 +198,7 @@ func (c *Comm) handle(m group.Message) {
 	f, err := parse(m.Bytes)
 	if f.from = c.roster.rank(m.From); err != nil {
 		if f.from >= 0 {
-			go c.fail(fmt.Errorf("rank %d: %w", f.from, err))
+			c.fail(fmt.Errorf("rank %d: %w", f.from, err))
 		}
 		return
 	}
@@ -208,7 +207,7 @@ func (c *Comm) handle(m group.Message) {
 		case f.from < 0:
 			reject(c.ctx, c.g, m.From, f.Run, errFull)
 		case f.Run != c.roster.Members[f.from].Call:
-			go c.fail(ErrMember{f.from}) // it has failed, and joins again
+			c.fail(ErrMember{f.from}) // it has failed, and joins again
 		}
 		return
 	}
@@ -222,14 +221,14 @@ func (c *Comm) handle(m group.Message) {
 		} else {
 			err = fmt.Errorf("rank %d: %s", f.from, f.data)
 		}
-		go c.fail(err)
+		c.fail(err)
 	case kindLeave:
 		c.mu.Lock()
 		c.gone[f.from] = f.Op
 		late := c.op > f.Op
 		c.mu.Unlock()
 		if late {
-			go c.fail(ErrMember{f.from})
+			c.fail(ErrMember{f.from})
 		}
 	case kindProbe, kindPart, kindCluster, kindFinal, kindValue, kindLink, kindFetched:
 		c.put(f)
@@ -241,7 +240,7 @@ func (c *Comm) put(f frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if mine, ok := c.calls[f.Op]; ok && mine != f.Call {
-		go c.fail(mismatch(f.Op, c.rank, mine, f.from, f.Call))
+		c.fail(mismatch(f.Op, c.rank, mine, f.from, f.Call))
 		return
 	}
 	if f.Kind == kindProbe && f.Op <= c.op {
@@ -255,7 +254,7 @@ func (c *Comm) put(f frame) {
 			c.partial[key] = p
 		}
 		if int(f.Offset) != len(p.data) || f.Total != p.Total {
-			go c.fail(fmt.Errorf("rank %d: %w", f.from, errFrame))
+			c.fail(fmt.Errorf("rank %d: %w", f.from, errFrame))
 			return
 		}
 		if p.data = append(p.data, f.data...); len(p.data) < int(p.Total) {
@@ -284,27 +283,22 @@ func mismatch(op uint32, rank int, mine call, from int, other call) error {
 // begin starts an operation.
 func (c *Comm) begin(me call) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		c.mu.Unlock()
-		defer c.mu.Lock()
-		return c.err()
-	}
 	c.op++
 	c.calls[c.op] = me
 	delete(c.calls, c.op-historySize)
 	for rank, last := range c.gone {
 		if last < c.op {
-			go c.fail(ErrMember{rank})
+			c.fail(ErrMember{rank})
 		}
 	}
 	for _, f := range c.early[c.op] {
 		if f.Call != me {
-			go c.fail(mismatch(c.op, c.rank, me, f.from, f.Call))
+			c.fail(mismatch(c.op, c.rank, me, f.from, f.Call))
 		}
 	}
 	c.notify()
-	return nil
+	c.mu.Unlock()
+	return c.err()
 }
 
 // next returns the next frame of the operation.

@@ -1,6 +1,7 @@
 package collective_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -76,4 +77,42 @@ func TestMembersDoNotRunAhead(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestGroupOfOne(t *testing.T) {
+	c := join(t, peertest.Clusters(t, 1, 1), "one")[0]
+	ctx, value := t.Context(), vector(0, 10_000)
+	for range 2 {
+		broadcast, err := c.Broadcast(ctx, 0, value)
+		check(t, "Broadcast", broadcast, value, err)
+		gathered, err := c.Gather(ctx, 0, value)
+		check(t, "Gather", bytes.Join(gathered, nil), value, err)
+		reduced, err := c.Reduce(ctx, 0, value, collective.SumFloat64)
+		check(t, "Reduce", reduced, value, err)
+		reduced, err = c.AllReduce(ctx, value, collective.SumFloat64)
+		check(t, "AllReduce", reduced, value, err)
+		shuffled, err := c.Shuffle(ctx, [][]byte{value}, texts)
+		check(t, "Shuffle", shuffled, value, err)
+	}
+}
+
+func check(t *testing.T, operation string, got, want []byte, err error) {
+	t.Helper()
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s: %d bytes, error %v", operation, len(got), err)
+	}
+}
+
+// A node joins a group once, and again after Close.
+func TestSecondJoinOfNode(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 1)
+	c := join(t, nodes, "twice")[0]
+	if _, err := collective.Join(t.Context(), nodes[0], "twice", 1); err == nil {
+		t.Error("a node joins a group twice")
+	}
+	c.Close()
+	if _, err := c.Gather(t.Context(), 0, nil); err == nil {
+		t.Error("a member that has left gathers")
+	}
+	join(t, nodes, "twice")
 }
