@@ -57,6 +57,22 @@ func (r *roster) clusters() (all [][]int) {
 	return all
 }
 
+// reached reports whether a member has a session with another one in each cluster. A cast does not enter a cluster without one.
+func (r *roster) reached(self proto.PeerID, members []group.Member) bool {
+	missing := map[string]bool{}
+	for _, e := range r.Members {
+		if e.ID != self {
+			missing[e.Cluster] = true
+		}
+	}
+	for _, m := range members {
+		if m.RTT > 0 && r.rank(m.ID) >= 0 {
+			delete(missing, m.Cluster)
+		}
+	}
+	return len(missing) == 0
+}
+
 const (
 	// joinEvery is the time between looks for the member with the lowest peer id.
 	joinEvery = 50 * time.Millisecond
@@ -80,6 +96,7 @@ type joining struct {
 	comm        *Comm
 	coordinator libpeer.ID
 	since       time.Time
+	unanswered  bool                // by this member
 	accepted    map[libpeer.ID]bool // at the coordinator
 }
 
@@ -137,6 +154,10 @@ func (j *joining) run(ctx context.Context) (*Comm, error) {
 		if j.comm == nil {
 			j.ask(stop, failed)
 			j.coordinate(ctx)
+		}
+		if j.comm != nil && j.unanswered && j.comm.roster.reached(j.self.ID, j.g.Members()) {
+			j.unanswered = false
+			j.post(ctx, j.coordinator, header{Kind: kindAccept, Run: j.comm.run})
 		}
 		var started bool
 		var err error
@@ -222,6 +243,7 @@ func (j *joining) coordinate(ctx context.Context) {
 	}
 	h := header{Kind: kindRoster, Run: rand.Uint64(), Total: uint32(len(b))}
 	j.accept(r, h.Run, libpeer.ID(j.self.ID))
+	j.unanswered = false
 	j.accepted = map[libpeer.ID]bool{}
 	_ = j.g.Cast(ctx, h.append(b))
 }
@@ -279,8 +301,7 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 			return false, nil // of an earlier call
 		}
 		j.accept(r, f.Run, m.From)
-		h := header{Kind: kindAccept, Run: f.Run}
-		j.post(ctx, m.From, h)
+		j.unanswered = true
 	case kindAccept:
 		if j.accepted == nil || f.Run != j.comm.run {
 			return false, nil
