@@ -45,8 +45,8 @@ func Outputs(cfg Config) (paths []string, err error) {
 	}
 	sorted := slices.Clone(paths)
 	slices.SortFunc(sorted, func(a, b string) int { return strings.Compare(a+"/", b+"/") })
-	for i, path := range sorted[1:] {
-		if before := sorted[i]; strings.HasPrefix(path+"/", before+"/") {
+	for i := 1; i < len(sorted); i++ {
+		if path, before := sorted[i], sorted[i-1]; strings.HasPrefix(path+"/", before+"/") {
 			return nil, fmt.Errorf("%q does not give each host its own path: %s and %s", cfg.Output, before, path)
 		}
 	}

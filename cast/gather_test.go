@@ -137,6 +137,9 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%s: %v, want %q", output, err, want)
 		}
 	}
+	if paths, err := Outputs(Config{Source: "/var/log", Output: "%h"}); len(paths) > 0 || err != nil {
+		t.Error("no hosts: ", paths, err)
+	}
 	if _, err := Outputs(Config{Source: "/", Hosts: hosts, Output: "%h/"}); err == nil {
 		t.Error("/ has a name")
 	}
