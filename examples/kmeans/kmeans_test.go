@@ -106,13 +106,20 @@ func TestWorkerKilled(t *testing.T) {
 	}
 }
 
-// TestTooFewPoints rejects a file with fewer points than centroids.
-func TestTooFewPoints(t *testing.T) {
-	j := job{d: 2, k: 3, size: 1, points: filepath.Join(t.TempDir(), "points")}
-	if err := os.WriteFile(j.points, make([]byte, 32), 0o644); err != nil {
+// TestInvalidJob rejects a file with fewer points than centroids, and numbers out of range.
+func TestInvalidJob(t *testing.T) {
+	points := filepath.Join(t.TempDir(), "points")
+	if err := os.WriteFile(points, make([]byte, 32), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := j.run(t.Context()); err == nil || !strings.Contains(err.Error(), "2 points, fewer than 3") {
-		t.Error(err)
+	for want, j := range map[string]job{
+		"2 points, fewer than 3": {d: 2, k: 3, iterations: 1, size: 1},
+		"at least 1":             {k: 1, iterations: 1, size: 1},
+		"part 2 of 2 workers":    {d: 2, k: 1, iterations: 1, part: 2, size: 2},
+	} {
+		j.points = points
+		if err := j.run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }

@@ -55,6 +55,12 @@ func main() {
 
 // run runs a worker. Points stay in memory.
 func (j job) run(ctx context.Context) error {
+	if j.d < 1 || j.k < 1 || j.iterations < 1 {
+		return errors.New("-d, -k and -iterations must be at least 1")
+	}
+	if j.part < 0 || j.part >= j.size {
+		return fmt.Errorf("part %d of %d workers: parts start at 0", j.part, j.size)
+	}
 	b, err := os.ReadFile(j.points)
 	if err != nil {
 		return err
