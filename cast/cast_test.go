@@ -8,10 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/cast/launch"
 )
 
 // TestFile casts a file to the homes of some hosts.
@@ -76,6 +79,27 @@ func TestShortContent(t *testing.T) {
 	}
 	if wan != 8000 {
 		t.Errorf("%d bytes entered the cluster", wan)
+	}
+}
+
+// TestFirstOfCluster logs in again to the first agent of a cluster, which gets a short content from the caster again.
+func TestFirstOfCluster(t *testing.T) {
+	t.Parallel()
+	s := &source{first: map[string]offer{}}
+	s.handed.Store(true)
+	inCluster := func(name string) *host {
+		h := new(host)
+		h.is.Cluster = name
+		return h
+	}
+	first, second := inCluster("a"), inCluster("a")
+	for i, c := range []struct {
+		host *host
+		want []string
+	}{{first, nil}, {second, []string{"0"}}, {first, nil}, {second, []string{"2"}}, {inCluster("b"), nil}} {
+		if got := s.neighborOf(c.host, &launch.Process{Offers: []string{strconv.Itoa(i)}}); !slices.Equal(got, c.want) {
+			t.Errorf("%d: %v", i, got)
+		}
 	}
 }
 

@@ -37,8 +37,8 @@ type source struct {
 	start  agent.Start
 	handed atomic.Bool // start contains the content
 
-	mu     sync.Mutex
-	offers map[string][]string // by cluster, the URLs at which its first agent serves the content
+	mu    sync.Mutex
+	first map[string]offer // by cluster
 
 	length, read atomic.Int64 // see [Source]
 	droppedBits  atomic.Int64 // see [Result]
@@ -51,7 +51,7 @@ const maxManifest = agent.MaxManifest
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
 func newSource(cfg *Config, n *node) (*source, error) {
-	s := &source{cfg: cfg, node: n, ready: make(chan struct{}), offers: map[string][]string{}}
+	s := &source{cfg: cfg, node: n, ready: make(chan struct{}), first: map[string]offer{}}
 	s.start = agent.Start{Given: cfg.Dest, Force: cfg.Force, Spool: cfg.Spool}
 	s.length.Store(-1)
 	switch {
@@ -157,14 +157,21 @@ func (s *source) seed(ctx context.Context) error {
 	}
 }
 
-// neighborOf returns the URLs at which an agent gets a short content, or nil for the first agent of its cluster, whose URLs they are.
+// offer has the URLs at which the first agent of a cluster serves a short content.
+type offer struct {
+	host *host
+	urls []string
+}
+
+// neighborOf returns the URLs at which an agent gets a short content, or nil for the first agent of its cluster, also after
+// another login.
 func (s *source) neighborOf(h *host, p *launch.Process) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if urls, ok := s.offers[h.is.Cluster]; ok && s.handed.Load() {
-		return urls
+	if first, ok := s.first[h.is.Cluster]; ok && first.host != h && s.handed.Load() {
+		return first.urls
 	}
-	s.offers[h.is.Cluster] = p.Offers
+	s.first[h.is.Cluster] = offer{h, p.Offers}
 	return nil
 }
 

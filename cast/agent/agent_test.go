@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -252,16 +254,59 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// TestNeighbor downloads from malicious neighbors, which know the key of the cast.
+func TestNeighbor(t *testing.T) {
+	t.Parallel()
+	content := []byte("all of it")
+	m := shortManifest(content)
+	encoded, err := m.Encode()
+	must(t, err)
+	s := &Start{Link: (&proto.Link{Manifest: proto.ManifestCID(encoded), Name: "file"}).String(), Seal: make([]byte, 32), Dest: "here"}
+	m.Name = "file2"
+	other, err := m.Encode()
+	must(t, err)
+	gcm, err := sealer(s.Seal)
+	must(t, err)
+	for _, c := range []struct {
+		name     string
+		sent     Start
+		accepted bool
+	}{
+		{"content", Start{Manifest: encoded, Content: content}, true},
+		{"other bytes", Start{Manifest: encoded, Content: []byte("ALL OF IT")}, false},
+		{"too short", Start{Manifest: encoded}, false},
+		{"other manifest", Start{Manifest: other, Content: content}, false},
+		{"other fields", Start{Manifest: encoded, Content: content, Dest: "elsewhere", Exec: "sh"}, true},
+	} {
+		got := *s
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			b, err := json.Marshal(&c.sent)
+			if _, e := w.Write(gcm.Seal(nil, nil, b, nil)); err != nil || e != nil {
+				t.Error(err, e)
+			}
+		}))
+		got.Neighbor = []string{server.URL}
+		accepted := unseal(&got)
+		server.Close()
+		if accepted != c.accepted || accepted != bytes.Equal(got.Content, content) || got.Dest != "here" || got.Exec != "" {
+			t.Errorf("%s: accepted %v, %+v", c.name, accepted, got)
+		}
+	}
+}
+
+// shortManifest returns the manifest of a file.
+func shortManifest(content []byte) *proto.Manifest {
+	sum := sha256.Sum256(content)
+	return &proto.Manifest{Name: "file", PieceLength: proto.MinPieceLength, Hashes: sum[:], Entries: []proto.Entry{
+		{Kind: proto.File, Mode: 0o640, MTime: proto.NoMTime, Size: int64(len(content))},
+	}}
+}
+
 // TestHanded checks agents that get the content in the Start message: they start no node, and check the bytes.
 func TestHanded(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	content := []byte("all of it")
-	m := &proto.Manifest{Name: "file", PieceLength: proto.MinPieceLength, Entries: []proto.Entry{
-		{Kind: proto.File, Mode: 0o640, MTime: proto.NoMTime, Size: int64(len(content))},
-	}}
-	sum := sha256.Sum256(content)
-	m.Hashes = sum[:]
-	encoded, err := m.Encode()
+	encoded, err := shortManifest(content).Encode()
 	must(t, err)
 	link := &proto.Link{Manifest: proto.ManifestCID(encoded), Name: "file"}
 	other := bytes.Clone(content)
