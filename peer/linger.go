@@ -101,6 +101,9 @@ func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 				l.nodes, l.complete = l.nodes+int(c.Nodes), l.complete+int(c.Whole)
 			}
 		}
+		if s.rec.LeftOut.Pieces > 0 && l.nodes > 0 { // trackers count this node as incomplete
+			l.complete++
+		}
 	}
 	if l.incomplete() > 0 {
 		l.waited = time.Now()

@@ -198,7 +198,7 @@ func (r *run) rehash() error {
 // recordDamage records the damaged and missing pieces of a complete transfer. They are fetched again, unless it is a
 // seed.
 func (r *run) recordDamage() error {
-	rec, m := &r.state().rec, r.verifier.Manifest()
+	rec, m := &r.state().rec, r.selected
 	if !rec.Whole {
 		return nil // missing pieces are fetched in any case
 	}

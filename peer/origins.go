@@ -22,7 +22,7 @@ func (r *run) takeOrigins() error {
 	}
 	m := r.verifier.Manifest()
 	err := store.InParallel(r.ctx, m.Pieces(), func(i int) error {
-		if r.store.Has(i) {
+		if r.store.Has(i) || r.disk != nil && r.disk.LeavesOut(i) {
 			return nil
 		}
 		p := make([]byte, m.PieceSize(i))

@@ -311,7 +311,7 @@ func (r *run) publish(ctx context.Context) error {
 // empty file that was changed, are not repaired. Fetched files are: those that changed before the store was opened have
 // been hashed, and the remaining ones are once a peer reports a bad piece or the user verifies them.
 func (r *run) checkEntries(ctx context.Context) {
-	rec, m := &r.state().rec, r.verifier.Manifest()
+	rec, m := &r.state().rec, r.selected
 	if rec.Completed.IsZero() || r.disk == nil {
 		return
 	}

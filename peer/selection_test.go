@@ -2,6 +2,7 @@ package peer_test
 
 import (
 	"bytes"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -178,4 +179,63 @@ func TestSelectErrors(t *testing.T) {
 	if _, err := b.Get(link, out, peer.GetOptions{Select: peer.Selection{Exclude: []string{"["}}}); err == nil {
 		t.Error("an invalid glob is accepted")
 	}
+}
+
+// TestSelectLinger: trackers count a node with a part of the content as incomplete, but it does not wait for itself.
+func TestSelectLinger(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	link, _ := seedTree(t, tracker.Start(t, "A"))
+	get := getPart(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out"), "a")
+	peertest.Wait(t, get)
+	if n := get.Incomplete(t.Context(), peer.Site); n != 0 {
+		t.Errorf("waits for %d nodes", n)
+	}
+}
+
+// TestSelectDamagedSeed seeds a part of the content, and changes a piece that has bytes of a file that is not there.
+func TestSelectDamagedSeed(t *testing.T) {
+	t.Parallel()
+	link, files := seedTree(t, peertest.Start(t, "A"))
+	data, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	b := peertest.Start(t, "B", peertest.Data(data))
+	get := getPart(t, b, link, out, "c")
+	peertest.Wait(t, get)
+	if _, err := b.Seed(t.Context(), out, peer.SeedOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "the part is seeded", func() bool { return get.Status().Seed && get.Status().Phase == peer.Whole })
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Clone(files["c"])
+	changed[0]++
+	if err := os.WriteFile(filepath.Join(out, "c"), changed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b = peertest.Start(t, "B", peertest.Data(data))
+	get, err := b.Transfer(link.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var different *peer.DifferentError
+	err = get.Wait(t.Context())
+	if !errors.As(err, &different) || len(different.State.Different) != 1 || different.State.Different[0].Path != "c" {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestSelectCluster fetches a part at one of two nodes of a cluster, and all at the other one.
+func TestSelectCluster(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	link, files := seedTree(t, tracker.Start(t, "A"))
+	b, c := tracker.Start(t, "B"), tracker.Start(t, "B")
+	outs := []string{filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "out")}
+	gets := []*peer.Transfer{getPart(t, b, link, outs[0], "a"), peertest.Get(t, c, link, outs[1])}
+	for _, get := range gets {
+		peertest.Wait(t, get)
+	}
+	equalFiles(t, outs[0], files, "a/1", "a/2")
+	equalFiles(t, outs[1], files, slices.Sorted(maps.Keys(files))...)
 }
