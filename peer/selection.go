@@ -2,9 +2,12 @@ package peer
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 
 	"github.com/mobgrid/mob/peer/metadata"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
 )
 
 // Selection chooses files of a transfer.
@@ -45,7 +48,9 @@ func (r *run) selectFiles() (err error) {
 // selection returns what a known transfer fetches after a call of Get that also chooses files: what it did not
 // start on is not fetched for an earlier call.
 func (a *addition) selection(missing bool) (metadata.Selections, error) {
-	old, m := &a.t.state().rec, a.t.Manifest()
+	old, d := &a.t.state().rec, a.t.Description()
+	_ = d.Load() // the next run reports an error
+	m := d.Manifest()
 	if m != nil {
 		if _, err := a.record.Selected.Of(m); err != nil {
 			return nil, err
@@ -58,8 +63,36 @@ func (a *addition) selection(missing bool) (metadata.Selections, error) {
 		return old.Selected, nil
 	case old.Seed:
 		return nil, errSelectSeeded
-	case len(a.record.Selected) == 0:
-		return nil, nil
 	}
-	return slices.Concat(old.Selected, a.record.Selected), nil
+	var all metadata.Selections
+	if len(a.record.Selected) > 0 {
+		all = slices.Concat(old.Selected, a.record.Selected)
+	}
+	if m == nil || a.reuse {
+		return all, nil
+	}
+	return all, a.checkLeftOut(m, old.Selected, all)
+}
+
+// checkLeftOut fails with a [*store.ExistsError] if there is something at the path of a left-out file that is now selected.
+func (a *addition) checkLeftOut(m *proto.Manifest, old, all metadata.Selections) error {
+	before, err := old.Of(m)
+	if err != nil {
+		return err
+	}
+	after, err := all.Of(m)
+	if err != nil {
+		return err
+	}
+	root := a.t.state().rec.Root
+	for i, e := range after.Entries {
+		if e.Kind != proto.File || !before.LeavesOut(i) {
+			continue
+		}
+		path := filepath.Join(root, filepath.FromSlash(e.Path))
+		if _, err := a.t.node.fs.lstat(path); err == nil {
+			return &store.ExistsError{Path: path, Inside: true}
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -238,4 +239,36 @@ func TestSelectCluster(t *testing.T) {
 	}
 	equalFiles(t, outs[0], files, "a/1", "a/2")
 	equalFiles(t, outs[1], files, slices.Sorted(maps.Keys(files))...)
+}
+
+// TestSelectUserFile gets all of the content once the user has made a file at the path of a left-out one.
+func TestSelectUserFile(t *testing.T) {
+	t.Parallel()
+	b := peertest.Start(t, "B")
+	link, files := seedTree(t, peertest.Start(t, "A"))
+	out, mine := filepath.Join(t.TempDir(), "out"), []byte("mine")
+	get := getPart(t, b, link, out, "a/2")
+	peertest.Wait(t, get)
+	if err := os.WriteFile(filepath.Join(out, "c"), mine, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // running, and stopped
+		var exists *store.ExistsError
+		if _, err := b.Get(link, out, peer.GetOptions{}); !errors.As(err, &exists) || exists.Path != filepath.Join(out, "c") {
+			t.Errorf("error is %v", err)
+		}
+		equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "c": mine}, "a/2", "c")
+		peertest.Wait(t, getPart(t, b, link, out, "a/2"))
+		if err := get.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	peertest.Wait(t, getPart(t, b, link, out, "b"))
+	equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "b/3": files["b/3"], "c": mine}, "a/2", "b/3", "c")
+	get, err := b.Get(link, out, peer.GetOptions{Reuse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.Wait(t, get)
+	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
 }

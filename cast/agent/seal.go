@@ -28,7 +28,7 @@ func sealer(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// shortContent is a content that the first agent of a cluster serves to its neighbors, sealed.
+// shortContent is the message that the first agent of a cluster serves to its neighbors, sealed.
 type shortContent struct {
 	Manifest []byte `json:"manifest"`
 	Content  []byte `json:"content,omitempty"`
