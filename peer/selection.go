@@ -49,7 +49,9 @@ func (r *run) selectFiles() (err error) {
 // start on is not fetched for an earlier call.
 func (a *addition) selection(missing bool) (metadata.Selections, error) {
 	old, d := &a.t.state().rec, a.t.Description()
-	_ = d.Load() // the next run reports an error
+	if d.Manifest() == nil {
+		_ = d.Load() // the next run reports an error
+	}
 	m := d.Manifest()
 	if m != nil {
 		if _, err := a.record.Selected.Of(m); err != nil {
@@ -68,31 +70,39 @@ func (a *addition) selection(missing bool) (metadata.Selections, error) {
 	if len(a.record.Selected) > 0 {
 		all = slices.Concat(old.Selected, a.record.Selected)
 	}
-	if m == nil || a.reuse {
+	if m == nil {
 		return all, nil
 	}
-	return all, a.checkLeftOut(m, old.Selected, all)
+	return a.widen(m, old.Selected, all)
 }
 
-// checkLeftOut fails with a [*store.ExistsError] if there is something at the path of a left-out file that is now selected.
-func (a *addition) checkLeftOut(m *proto.Manifest, old, all metadata.Selections) error {
+// widen returns all, or old if that has the same entries. It fails with a [*store.ExistsError] if there is something at the path
+// of a left-out file that is now selected, unless reuse is set.
+func (a *addition) widen(m *proto.Manifest, old, all metadata.Selections) (metadata.Selections, error) {
 	before, err := old.Of(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	after, err := all.Of(m)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	root := a.t.state().rec.Root
+	root, same := a.t.state().rec.Root, true
 	for i, e := range after.Entries {
-		if e.Kind != proto.File || !before.LeavesOut(i) {
+		if !before.LeavesOut(i) || after.LeavesOut(i) {
+			continue
+		}
+		same = false
+		if e.Kind != proto.File || a.reuse {
 			continue
 		}
 		path := filepath.Join(root, filepath.FromSlash(e.Path))
 		if _, err := a.t.node.fs.lstat(path); err == nil {
-			return &store.ExistsError{Path: path, Inside: true}
+			return nil, &store.ExistsError{Path: path, Inside: true}
 		}
 	}
-	return nil
+	if same {
+		return old, nil
+	}
+	return all, nil
 }

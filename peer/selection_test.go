@@ -92,8 +92,10 @@ func TestSelect(t *testing.T) {
 		}
 	}
 	verify(get)
-	if again := getPart(t, b, link, out, "a/2"); again.Status().Phase != peer.Whole {
-		t.Errorf("phase %s after a get of the same files", again.Status().Phase)
+	for _, glob := range []string{"a/2", "?/2", "**/2"} {
+		if again := getPart(t, b, link, out, glob); again.Status().Phase != peer.Whole {
+			t.Errorf("phase %s after a get of %s, which it has", again.Status().Phase, glob)
+		}
 	}
 
 	if err := b.Close(); err != nil {
