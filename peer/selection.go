@@ -45,8 +45,8 @@ func (r *run) selectFiles() (err error) {
 	return r.update(func(rec *metadata.Record) { rec.LeftOut = leftOut })
 }
 
-// selection returns what a known transfer fetches after a call of Get that also chooses files: what it did not
-// start on is not fetched for an earlier call.
+// selection returns what a known transfer fetches after a call of Get that also chooses files. What a failed or stopped transfer did
+// not start on is not fetched for an earlier call.
 func (a *addition) selection(missing bool) (metadata.Selections, error) {
 	old, d := &a.t.state().rec, a.t.Description()
 	if d.Manifest() == nil {
@@ -59,7 +59,7 @@ func (a *addition) selection(missing bool) (metadata.Selections, error) {
 		}
 	}
 	switch {
-	case !old.Begun || missing:
+	case missing, !old.Begun && !a.t.state().running(): // such as after a selection without files
 		return a.record.Selected, nil
 	case len(old.Selected) == 0 || len(a.record.Selected) > 0 && slices.ContainsFunc(old.Selected, a.record.Selected[0].Equal):
 		return old.Selected, nil

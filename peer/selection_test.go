@@ -274,3 +274,20 @@ func TestSelectUserFile(t *testing.T) {
 	peertest.Wait(t, get)
 	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
 }
+
+// TestSelectTwice gets two parts of the content before the node has the manifest.
+func TestSelectTwice(t *testing.T) {
+	t.Parallel()
+	tracker, data := peertest.NewTracker(), peertest.Data(t.TempDir())
+	a, b := tracker.Start(t, "A", data), tracker.Start(t, "B")
+	link, files := seedTree(t, a)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	get := getPart(t, b, link, out, "a")
+	getPart(t, b, link, out, "c")
+	tracker.Start(t, "A", data)
+	peertest.Wait(t, get)
+	equalFiles(t, out, files, "a/1", "a/2", "c")
+}
