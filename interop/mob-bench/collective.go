@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/bench/operations"
 	"github.com/mobgrid/mob/interop/netns"
@@ -72,12 +73,14 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 		for _, c := range netns.Clusters(4, 4, 4, 4) {
 			r.Clusters = append(r.Clusters, bench.ClusterSize{Name: c.Name, Nodes: c.Nodes})
 		}
+		var lines []string
 		for range repeat {
 			for _, system := range o.Systems {
 				if err := operations.Missing(system); err != nil {
 					r.LeftOut = append(r.LeftOut, bench.LeftOut{System: system, Why: err.Error()})
 					continue
 				}
+				a.Note("%s with %s", o.Name, system)
 				run := runOperation(ctx, system, o)
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -86,15 +89,16 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 				if run.Error != "" {
 					failed = errors.Join(failed, fmt.Errorf("%s, %s: %s", o.Name, system, run.Error))
 				}
-				a.Note("%-30s %-6s %8.3f s, %s", o.Name, system, run.Last, copiesText(run))
+				lines = append(lines, fmt.Sprintf("%-30s %-6s %8.3f s, %s", o.Name, system, run.Last, copiesText(run)))
 			}
 		}
-		if a.JSON {
-			e := json.NewEncoder(a.Out)
-			e.SetIndent("", "  ")
-			if err := e.Encode(r); err != nil {
-				return err
+		err := a.Print(r, func(w term.TextWriter) {
+			for _, l := range lines {
+				w.Line("%s", l)
 			}
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return failed
