@@ -90,38 +90,30 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// forward forwards a part that arrived on s within the cluster, if this node is one that does. The caller holds the lock.
-func (g *Group) forward(s *stream, p *proto.Parcel) {
+// forward forwards a part within the cluster, if this node is one that does. What a member is too slow for is dropped: the
+// sender sends it again. The caller holds the lock.
+func (g *Group) forward(p *proto.Parcel) {
 	flagged := p.Flags&proto.ParcelRelay != 0
 	if !flagged && len(g.clusters()[g.cluster]) <= maxDense {
 		return
 	}
 	plain := *p
 	plain.Flags = 0
-	r := &relay{source: s, cost: len(p.Payload) + overhead}
 	for _, id := range forwards(g.clusters()[g.cluster], g.self, p.Sender, flagged) {
-		q := queued{&plain, r}
 		switch m := g.members[id]; {
-		case m.stream != nil:
-			m.stream.enqueue(q)
-		case m.attempts == 0 && len(m.backlog) < maxBacklog:
-			m.backlog = append(m.backlog, q)
+		case m.stream != nil && m.stream.queued < maxHeld:
+			m.stream.send(&plain)
+		case m.stream == nil && m.attempts == 0 && len(m.backlog) < maxBacklog:
+			m.backlog = append(m.backlog, &plain)
 			if time.Now().After(m.retry) {
 				g.dial(m)
 			}
-		default:
-			continue
 		}
-		r.queues++
-	}
-	if r.queues > 0 {
-		s.relayed += r.cost
 	}
 }
 
-// maxBacklog bounds the parts that wait for the first dial of a member. They have less than window bytes, so that a member that
-// does not answer does not block the stream that they arrived on.
-const maxBacklog = 32
+// maxBacklog bounds the parts that wait for the first dial of a member.
+const maxBacklog = 64
 
 // taken notes that a member has all parts of a message. The caller holds the lock.
 func (g *Group) taken(m *member, number uint64) {

@@ -11,7 +11,8 @@ import (
 const (
 	// window bounds the bytes of one sender that are buffered, and the bytes that a sender has in flight.
 	window = 4 << 20
-	// maxHeld bounds the bytes of all senders that wait for parts, and those that wait for the program.
+	// maxHeld bounds the bytes of all senders that wait for parts, those that wait for the program, and those that are queued
+	// for one member when another part is to be forwarded to it.
 	maxHeld = 16 * window
 	// overhead is what a buffered part is charged in addition to its payload, in bytes.
 	overhead = 256

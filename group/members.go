@@ -21,7 +21,7 @@ type member struct {
 	attempts int       // failed dials since the last session
 	retry    time.Time // of the next dial
 
-	backlog []queued // parts to forward to it once there is a session
+	backlog []*proto.Parcel // parts to forward to it once there is a session
 
 	sent     []*message // to it alone, that it has not taken, in order
 	sentCost int
@@ -82,14 +82,6 @@ func (g *Group) learn(m *proto.Member) *member {
 	return known
 }
 
-// drop drops the backlog.
-func (m *member) drop() {
-	for i := range m.backlog {
-		m.backlog[i].release()
-	}
-	m.backlog = nil
-}
-
 // regroup notes that the members have changed. The caller holds the lock.
 func (g *Group) regroup() {
 	g.layout = nil
@@ -139,7 +131,7 @@ func (g *Group) dial(m *member) {
 		defer g.mu.Unlock()
 		m.dialing = false
 		if err != nil && m.stream == nil && !errors.Is(err, errDuplicate) {
-			m.drop()
+			m.backlog = nil
 			m.retry = time.Now().Add(min(retryPause<<min(m.attempts, maxAttempts), maxRetryPause))
 			if m.attempts++; m.attempts >= maxAttempts && g.members[m.id] == m {
 				delete(g.members, m.id)

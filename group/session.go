@@ -19,8 +19,9 @@ const (
 	dialTimeout = 10 * time.Second
 	// maxBatch is about the number of bytes in one write.
 	maxBatch = 128 << 10
-	// maxUrgent bounds the acknowledgments and heartbeats that a peer does not read.
-	maxUrgent = 4096
+	// maxUrgent bounds the acknowledgments and heartbeats that a peer does not read: those of the messages in flight, and
+	// as many again.
+	maxUrgent = 2 * window / overhead
 )
 
 // stream is the stream of a session. The group's lock guards its fields.
@@ -31,9 +32,9 @@ type stream struct {
 	wake   chan struct{} // holds a token if there is something to write
 
 	urgent   []proto.Message // written before queue
-	queue    []queued
+	queue    []*proto.Parcel
+	queued   int  // bytes of queue
 	greeted  bool // the first parcel has arrived
-	relayed  int  // bytes of parts from it that are queued for other members
 	blocked  bool // the reader waits for room
 	ended    bool
 	lastRead time.Time
@@ -42,29 +43,6 @@ type stream struct {
 
 func (g *Group) newStream(s network.Stream, opener proto.PeerID) *stream {
 	return &stream{Stream: s, id: proto.PeerID(s.Conn().RemotePeer()), opener: opener, wake: make(chan struct{}, 1), lastRead: time.Now()}
-}
-
-// queued is a parcel in a queue. relay is nil for a message of this node.
-type queued struct {
-	*proto.Parcel
-	relay *relay
-}
-
-// relay is a part that is queued for other members, which is charged to the stream it arrived on.
-type relay struct {
-	source *stream
-	queues int
-	cost   int
-}
-
-// release frees the charge when the part is in no queue any more.
-func (q *queued) release() {
-	if q.relay == nil {
-		return
-	}
-	if q.relay.queues--; q.relay.queues == 0 {
-		q.relay.source.relayed -= q.relay.cost
-	}
 }
 
 func (s *stream) notify() {
@@ -82,24 +60,15 @@ func (s *stream) control(m proto.Message) {
 	}
 }
 
-func (s *stream) send(p *proto.Parcel) { s.enqueue(queued{Parcel: p}) }
-
-func (s *stream) enqueue(q queued) {
-	s.queue = append(s.queue, q)
+func (s *stream) send(p *proto.Parcel) {
+	s.queue = append(s.queue, p)
+	s.queued += len(p.Payload) + overhead
 	s.notify()
-}
-
-// drop drops the queue.
-func (s *stream) drop() {
-	for i := range s.queue {
-		s.queue[i].release()
-	}
-	s.queue = nil
 }
 
 // end sends a Goodbye, after which the peer ends the stream.
 func (s *stream) end(code proto.Code, text string) {
-	s.drop()
+	s.queue = nil
 	s.control(&proto.Goodbye{Code: code, Text: text})
 }
 
@@ -204,8 +173,8 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) (proto.Code, error) {
 	}
 	// Its number is right only if this is the first parcel of a session that the next message is sent to.
 	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(g.newest), Payload: g.newest})
-	for _, q := range m.backlog {
-		s.enqueue(q)
+	for _, p := range m.backlog {
+		s.send(p)
 	}
 	m.backlog = nil
 	s.lastPing = time.Now()
@@ -223,7 +192,7 @@ func (g *Group) end(m *member) {
 	s := m.stream
 	s.ended = true
 	s.reset()
-	s.drop()
+	s.queue = nil
 	s.notify()
 	m.stream, m.sent, m.sentCost, m.rtt = nil, nil, 0, 0
 	m.retry = time.Now().Add(retryPause)
@@ -291,7 +260,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	if !g.inbox.admits(p.Sender) {
 		return true
 	}
-	for !s.ended && (g.inbox.full(p) || cast && s.relayed >= window) {
+	for !s.ended && g.inbox.full(p) {
 		s.blocked = true
 		err := g.await(g.ctx, &g.changed)
 		s.blocked, s.lastRead = false, time.Now()
@@ -312,7 +281,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 		return true
 	}
 	if cast {
-		g.forward(s, p)
+		g.forward(p)
 	}
 	taken, ok := g.inbox.add(p, s.lastRead)
 	if len(g.inbox.ready) > 0 {
@@ -364,9 +333,9 @@ func (g *Group) batch(s *stream, buf []byte) (_ []byte, last bool) {
 	s.urgent = s.urgent[:0]
 	n := 0
 	for n < len(s.queue) && len(buf) < maxBatch {
-		buf = proto.AppendParcel(buf, s.queue[n].Parcel)
-		s.queue[n].release()
-		s.queue[n] = queued{}
+		buf = proto.AppendParcel(buf, s.queue[n])
+		s.queued -= len(s.queue[n].Payload) + overhead
+		s.queue[n] = nil
 		n++
 	}
 	s.queue = s.queue[n:]
