@@ -34,7 +34,8 @@ type cast struct {
 	message
 	clusters map[string]*scatter
 	waiting  map[proto.PeerID]bool // members that have not taken it
-	sent     time.Time             // the last time that something was sent or taken
+	start    time.Time
+	sent     time.Time // the last time that something was sent or taken
 }
 
 // scatter is how a message enters a cluster.
@@ -62,7 +63,8 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 		return errClosed
 	}
 	g.lastCast++
-	c.number, c.sent = g.lastCast, time.Now()
+	c.number, c.start = g.lastCast, time.Now()
+	c.sent = c.start
 	for name, ids := range g.clusters() {
 		var relays []*member
 		for _, id := range ids {
@@ -131,6 +133,7 @@ func (g *Group) taken(m *member, number uint64) {
 	if c := g.casts[number]; c != nil {
 		delete(c.waiting, m.id)
 		c.sent = time.Now()
+		m.taken = c.sent
 		g.settle(c)
 	}
 }
@@ -178,9 +181,15 @@ func (g *Group) ordered() (all []*cast) {
 }
 
 // repair sends cast messages to members that have not taken them, if nothing was sent or taken for a heartbeat: a relay
-// could not forward a part. The caller holds the lock.
+// could not forward a part. It ends the sessions of members that take nothing, since they block Cast. The caller holds the
+// lock.
 func (g *Group) repair(now time.Time) {
 	for _, c := range g.ordered() {
+		for id := range c.waiting {
+			if m := g.members[id]; now.Sub(c.start) >= takeTimeout && now.Sub(m.taken) >= takeTimeout {
+				g.breakUp(m.stream)
+			}
+		}
 		if now.Sub(c.sent) < heartbeat {
 			continue
 		}

@@ -23,6 +23,7 @@ type member struct {
 
 	backlog []*proto.Parcel // parts to forward to it once there is a session
 
+	taken    time.Time  // when it took a message to all members
 	sent     []*message // to it alone, that it has not taken, in order
 	sentCost int
 }
@@ -148,6 +149,8 @@ const (
 	heartbeat = 15 * time.Second
 	// silence is the time after which a session ends on which nothing arrives: three heartbeats.
 	silence = 3 * heartbeat
+	// takeTimeout is the time after which a session ends with a member that takes no message to all members.
+	takeTimeout = 4 * silence
 )
 
 // tick dials, sends heartbeats and repairs until the group ends.
@@ -177,7 +180,7 @@ func (g *Group) tick() {
 				s.control(&proto.Ping{Nonce: uint64(now.UnixMicro())})
 			}
 			if !s.blocked && now.Sub(s.lastRead) >= silence {
-				s.reset()
+				g.breakUp(s)
 			}
 		}
 		g.repair(now)

@@ -19,8 +19,7 @@ const (
 	dialTimeout = 10 * time.Second
 	// maxBatch is about the number of bytes in one write.
 	maxBatch = 128 << 10
-	// maxUrgent bounds the acknowledgments and heartbeats that a peer does not read: those of the messages in flight, and
-	// as many again.
+	// maxUrgent bounds the acknowledgments and heartbeats that a peer does not read: twice the messages in flight.
 	maxUrgent = 2 * window / overhead
 )
 
@@ -36,6 +35,7 @@ type stream struct {
 	queued   int  // bytes of queue
 	greeted  bool // the first parcel has arrived
 	blocked  bool // the reader waits for room
+	broken   bool // the reader must not wait for room
 	ended    bool
 	lastRead time.Time
 	lastPing time.Time
@@ -53,11 +53,12 @@ func (s *stream) notify() {
 }
 
 func (s *stream) control(m proto.Message) {
+	if len(s.urgent) >= maxUrgent {
+		s.reset()
+		return
+	}
 	s.urgent = append(s.urgent, m)
 	s.notify()
-	if len(s.urgent) > maxUrgent {
-		s.reset()
-	}
 }
 
 func (s *stream) send(p *proto.Parcel) {
@@ -72,8 +73,11 @@ func (s *stream) end(code proto.Code, text string) {
 	s.control(&proto.Goodbye{Code: code, Text: text})
 }
 
-// reset does not block: Reset may wait until the connection is written to.
-func (s *stream) reset() { go func() { _ = s.Reset() }() }
+// reset makes the reader end the session. It does not block: Reset may wait until the connection is written to.
+func (s *stream) reset() {
+	s.broken = true
+	go func() { _ = s.Reset() }()
+}
 
 // admitted returns the reason why a node with this GroupHello is rejected.
 func admitted(s network.Stream, hello *proto.GroupHello) error {
@@ -203,6 +207,12 @@ func (g *Group) end(m *member) {
 	g.arrived.fire()
 }
 
+// breakUp makes the reader of a stream end the session. The caller holds the lock.
+func (g *Group) breakUp(s *stream) {
+	s.reset()
+	g.changed.fire()
+}
+
 // read handles what arrives on a stream until it ends.
 func (g *Group) read(s *stream) {
 	defer func() {
@@ -212,7 +222,7 @@ func (g *Group) read(s *stream) {
 			g.end(g.members[s.id])
 		}
 	}()
-	defer context.AfterFunc(g.ctx, func() { time.AfterFunc(lingerTimeout, s.reset) })()
+	defer context.AfterFunc(g.ctx, func() { time.AfterFunc(lingerTimeout, func() { _ = s.Reset() }) })()
 	r := bufio.NewReader(s) // payloads bypass its buffer
 	for {
 		m, err := proto.ReadGroup(r)
@@ -260,7 +270,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	if !g.inbox.admits(p.Sender) {
 		return true
 	}
-	for !s.ended && g.inbox.full(p) {
+	for !s.broken && g.inbox.full(p) {
 		s.blocked = true
 		err := g.await(g.ctx, &g.changed)
 		s.blocked, s.lastRead = false, time.Now()
@@ -268,7 +278,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 			return false
 		}
 	}
-	if s.ended {
+	if s.broken {
 		return false
 	}
 	if !s.greeted {
@@ -303,7 +313,9 @@ func (g *Group) write(s *stream) {
 		if buf, last = g.batch(s, buf[:0]); len(buf) > 0 {
 			_ = s.SetWriteDeadline(time.Now().Add(silence))
 			if _, err := s.Write(buf); err != nil {
-				s.reset()
+				g.mu.Lock()
+				g.breakUp(s)
+				g.mu.Unlock()
 				return
 			}
 		}

@@ -3,6 +3,7 @@ package group
 import (
 	"bytes"
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,11 +16,12 @@ import (
 // silentStream is a stream on which nothing arrives.
 type silentStream struct {
 	network.Stream
+	once  sync.Once
 	ended chan struct{}
 }
 
 func (s *silentStream) Reset() error {
-	close(s.ended)
+	s.once.Do(func() { close(s.ended) })
 	return nil
 }
 
@@ -85,6 +87,38 @@ func TestRepair(t *testing.T) {
 		g.taken(waits, g.lastCast)
 		if len(g.casts) != 0 || g.castCost != 0 {
 			t.Errorf("%d messages of %d bytes remain", len(g.casts), g.castCost)
+		}
+	})
+}
+
+// A member answers heartbeats and takes no message: it does not block Cast for ever.
+func TestMemberThatTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := silentGroup(t, "takes", "hostile")
+		takes, hostile := g.members["takes"], g.members["hostile"]
+		start := time.Now()
+		for done := false; !done; {
+			if err := g.Cast(t.Context(), []byte("text")); err != nil {
+				t.Fatal(err)
+			}
+			g.mu.Lock()
+			g.taken(takes, g.lastCast)
+			takes.stream.lastRead, hostile.stream.lastRead = time.Now(), time.Now()
+			g.mu.Unlock()
+			time.Sleep(time.Second)
+			select {
+			case <-hostile.stream.Stream.(*silentStream).ended:
+				done = true
+			default:
+			}
+		}
+		if took := time.Since(start); took < takeTimeout || took > takeTimeout+2*time.Second {
+			t.Errorf("ended after %v", took)
+		}
+		select {
+		case <-takes.stream.Stream.(*silentStream).ended:
+			t.Error("the session of the other member has ended")
+		default:
 		}
 	})
 }
