@@ -128,6 +128,12 @@ func (g *Group) dial(m *member) {
 	addrs := m.addrs
 	g.wg.Go(func() {
 		err := g.connect(m.id, addrs)
+		if errors.Is(err, errDuplicate) { // the peer's stream arrives, or it does not know yet that one has ended
+			select {
+			case <-time.After(retryPause):
+			case <-g.ctx.Done():
+			}
+		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		m.dialing = false
@@ -149,7 +155,7 @@ const (
 	heartbeat = 15 * time.Second
 	// silence is the time after which a session ends on which nothing arrives: three heartbeats.
 	silence = 3 * heartbeat
-	// takeTimeout is the time after which a session ends with a member that takes no message to all members.
+	// takeTimeout bounds the time in which a member takes none of the sent messages to all members.
 	takeTimeout = 4 * silence
 )
 

@@ -1,7 +1,9 @@
 package group_test
 
 import (
+	"context"
 	"crypto/sha256"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,5 +95,31 @@ func TestDialOfLowerIDIsKept(t *testing.T) {
 			t.Errorf("the peer's id is lower: %t, the answer %+v", lower, m)
 		}
 		g.Close()
+	}
+}
+
+// A member whose stream is rejected as a duplicate waits before it opens another one.
+func TestPauseAfterDuplicate(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 1)
+	h := peertest.Stranger(t)
+	var dials atomic.Int64
+	h.SetStreamHandler(proto.GroupProtocol, func(s network.Stream) {
+		dials.Add(1)
+		_ = proto.WriteMessage(s, &proto.Goodbye{Code: proto.CodeDuplicate})
+		_ = s.Close()
+	})
+	g, err := group.Join(t.Context(), nodes[0], group.Config{Key: [32]byte{1}, Peers: peertest.LinkAddrs(t, h)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := g.Send(ctx, h.ID(), nil); err == nil {
+		t.Error("the message was sent")
+	}
+	if n, most := dials.Load(), int64(time.Since(start)/(500*time.Millisecond))+2; n > most {
+		t.Errorf("%d dials, at most %d", n, most)
 	}
 }
