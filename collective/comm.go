@@ -216,9 +216,12 @@ func (c *Comm) handle(m group.Message) {
 	}
 	switch f.Kind {
 	case kindAbort:
-		if f.Index < uint32(c.Size()) {
+		switch {
+		case f.Index == uint32(c.rank):
+			err = ErrMember{f.from} // the session with this member was lost
+		case f.Index < uint32(c.Size()):
 			err = ErrMember{int(f.Index)}
-		} else {
+		default:
 			err = fmt.Errorf("rank %d: %s", f.from, f.data)
 		}
 		c.fail(err)

@@ -135,7 +135,8 @@ func TestLostMemberFailsAllAndTheRestJoinsAgain(t *testing.T) {
 	})
 	for rank, err := range errs {
 		var member collective.ErrMember
-		if rank != lost && (!errors.As(err, &member) || member.Rank != lost) {
+		// The victim may report members whose connections it has closed, on those that it has not.
+		if rank != lost && (!errors.As(err, &member) || member.Rank == rank) {
 			t.Errorf("rank %d: %v", rank, err)
 		}
 	}
