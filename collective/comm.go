@@ -205,7 +205,7 @@ func (c *Comm) handle(m group.Message) {
 	if f.Kind == kindJoin {
 		switch {
 		case f.from < 0:
-			reject(c.ctx, c.g, m.From, f.Run, errFull)
+			go reject(c.ctx, c.g, m.From, f.Run, errFull)
 		case f.Run != c.roster.Members[f.from].Call:
 			c.fail(ErrMember{f.from}) // it has failed, and joins again
 		}
