@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 )
 
@@ -23,13 +24,14 @@ func opener(root string) func(path string) (io.ReaderAt, error) {
 	}
 }
 
-// switchLink makes a symbolic link, which replaces an earlier link atomically. It fails if there is something else.
+// switchLink makes a symbolic link to a version, which replaces an earlier one atomically. It fails if there is something else.
 func switchLink(path, target string) error {
-	fi, err := os.Lstat(path)
-	if err == nil && fi.Mode()&os.ModeSymlink == 0 {
-		return &os.PathError{Op: "replace", Path: path, Err: syscall.EEXIST}
-	}
 	temporary := path + ".new"
+	for _, p := range []string{path, temporary} {
+		if !isVersionLink(p) {
+			return &os.PathError{Op: "replace", Path: p, Err: syscall.EEXIST}
+		}
+	}
 	if err := os.Remove(temporary); err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -37,4 +39,14 @@ func switchLink(path, target string) error {
 		return err
 	}
 	return os.Rename(temporary, path)
+}
+
+// isVersionLink reports whether there is nothing at a path, or a symbolic link to a version.
+func isVersionLink(path string) bool {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return os.IsNotExist(err)
+	}
+	_, err = strconv.ParseUint(target, 10, 64)
+	return err == nil
 }

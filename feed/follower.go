@@ -49,6 +49,7 @@ type Follower struct {
 
 	mu     sync.Mutex
 	status Status
+	group  *group.Group // nil before Run
 
 	kept  kept
 	delta *peer.Transfer // of the last delta, nil for none
@@ -81,7 +82,11 @@ const followerFile = "follower.json"
 func (f *Follower) Status() Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.status
+	st := f.status
+	if f.group != nil {
+		st.Members = len(f.group.Members())
+	}
+	return st
 }
 
 // setStatus changes the status.
@@ -104,6 +109,14 @@ func (f *Follower) Run(ctx context.Context) error {
 		return err
 	}
 	defer g.Close()
+	defer func() {
+		if err := f.releaseDelta(); err != nil {
+			f.Log.Warn("the transfer of a delta was not removed", "error", err)
+		}
+	}()
+	f.mu.Lock()
+	f.group = g
+	f.mu.Unlock()
 	var head Head
 	if f.kept.Head != nil {
 		h, err := openHead(f.kept.Head, f.Link.Key)
@@ -156,6 +169,12 @@ func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-cha
 			break
 		}
 		f.Complete(ctx, v)
+		if ctx.Err() != nil { // the command may have been interrupted: it is run again
+			if err := f.save(); err != nil {
+				f.Log.Warn("a complete version was not recorded", "version", h.Seq, "error", err)
+			}
+			return Head{}, false
+		}
 		if err := errors.Join(f.settle(&h, v), report(ctx, g, &h, v.Saved)); err != nil {
 			f.Log.Warn("after a complete version", "version", h.Seq, "error", err)
 		}
@@ -166,7 +185,6 @@ func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-cha
 
 // fetch fetches a version, and switches the link.
 func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
-	v = Version{Seq: h.Seq, Path: f.path(h.Seq), Note: h.Note}
 	encoded := h.Manifest
 	if len(encoded) == 0 {
 		d, err := f.Node.Describe(ctx, h.Link, func(string) {})
@@ -181,19 +199,30 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 	if err != nil {
 		return v, err
 	}
-	origins, fetched, err := f.origins(ctx, h, m)
-	if err != nil {
-		return v, err
-	}
-	t, err := f.Node.Get(h.Link, v.Path, peer.GetOptions{Manifest: encoded, Origins: origins})
-	if err != nil {
-		return f.known(h, v, err)
-	}
-	if len(h.Inline) == 0 && !slices.Contains(f.kept.Partial, h.Seq) { // it may take long
-		f.kept.Head, f.kept.Partial = h.signed, append(f.kept.Partial, h.Seq)
-		if err := f.save(); err != nil {
+	dir, before := f.dirOf(h)
+	v = Version{Seq: h.Seq, Path: f.path(dir), Note: h.Note, dir: dir}
+	opt, fetched := peer.GetOptions{Manifest: encoded}, int64(0)
+	if before.Phase != peer.Whole {
+		if opt.Origins, fetched, err = f.origins(ctx, h, m, dir); err != nil {
 			return v, err
 		}
+		fetched += before.Have
+	}
+	isNew := !slices.Contains(f.kept.Versions, dir) && !slices.Contains(f.kept.Partial, dir)
+	if isNew {
+		f.kept.Head, f.kept.Partial = h.signed, append(f.kept.Partial, dir)
+		if len(h.Inline) == 0 { // it may take long
+			if err := f.save(); err != nil {
+				return v, err
+			}
+		}
+	}
+	t, err := f.Node.Get(h.Link, v.Path, opt)
+	if err != nil {
+		if isNew { // the path is not the follower's
+			f.kept.Partial = f.kept.Partial[:len(f.kept.Partial)-1]
+		}
+		return v, err
 	}
 	if err := t.Wait(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -202,27 +231,26 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 		return v, err
 	}
 	st := t.Status()
-	v.ID, v.Length, v.Saved = st.ID, st.Length, max(0, st.Length-st.Traffic.WANIn-st.Traffic.LANIn-fetched)
-	v.dir = h.Seq
-	return v, f.switchTo(h.Seq)
+	received := st.Traffic.WANIn + st.Traffic.LANIn
+	if earlier := before.Traffic.WANIn + before.Traffic.LANIn; earlier <= received { // it is the same run
+		received -= earlier
+	}
+	v.ID, v.Length, v.Saved = st.ID, st.Length, max(0, st.Length-received-fetched)
+	return v, f.switchTo(dir)
 }
 
-// known handles the failure of a get: an older version that is still there may have the same content.
-func (f *Follower) known(h *Head, v Version, err error) (Version, error) {
-	var elsewhere *peer.ElsewhereError
-	if !errors.As(err, &elsewhere) {
-		return v, err
-	}
-	i := slices.IndexFunc(f.kept.Versions, func(seq uint64) bool { return f.path(seq) == elsewhere.Root })
-	if i < 0 {
-		return v, err
-	}
-	v.Path, v.dir = elsewhere.Root, f.kept.Versions[i]
+// dirOf returns the name of the directory of a version, and the status of the transfer there, if there is one: an older version
+// may have the same content.
+func (f *Follower) dirOf(h *Head) (uint64, peer.Status) {
 	if t, err := f.Node.Transfer(h.Link.String()); err == nil {
 		st := t.Status()
-		v.ID, v.Length, v.Saved = st.ID, st.Length, st.Length
+		for _, seq := range slices.Concat(f.kept.Versions, f.kept.Partial) {
+			if st.Root == f.path(seq) {
+				return seq, st
+			}
+		}
 	}
-	return v, f.switchTo(v.dir)
+	return h.Seq, peer.Status{}
 }
 
 // switchTo makes a version the latest.

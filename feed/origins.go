@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -14,8 +15,8 @@ import (
 )
 
 // origins returns what may have pieces of a version: the content that came with the head, the delta, and the versions on the
-// disk. It returns the number of bytes that were fetched for the delta, too.
-func (f *Follower) origins(ctx context.Context, h *Head, m *proto.Manifest) (all []peer.Origin, fetched int64, err error) {
+// disk except the one in dir. It returns the number of bytes that were fetched for the delta, too.
+func (f *Follower) origins(ctx context.Context, h *Head, m *proto.Manifest, dir uint64) (all []peer.Origin, fetched int64, err error) {
 	if len(h.Inline) > 0 {
 		return []peer.Origin{inline{m, h.Inline}}, 0, nil
 	}
@@ -23,17 +24,17 @@ func (f *Follower) origins(ctx context.Context, h *Head, m *proto.Manifest) (all
 		base := delta.NewBase(m, opener(f.path(f.kept.Versions[n-1])))
 		all = append(all, base)
 		if h.Delta != nil && h.Base == f.kept.Complete {
-			d, n, err := f.fetchDelta(ctx, h.Delta, base)
+			d, n, err := f.fetchDelta(ctx, h.Delta, m, base)
 			if err != nil {
 				return nil, 0, err
 			}
-			if d != nil {
-				all, fetched = []peer.Origin{d}, n
+			if fetched = n; d != nil {
+				all = []peer.Origin{d}
 			}
 		}
 	}
 	for _, seq := range f.kept.Partial {
-		if seq != h.Seq {
+		if seq != dir {
 			all = append(all, delta.NewBase(m, opener(f.path(seq))))
 		}
 	}
@@ -55,11 +56,17 @@ func (o inline) Read(piece int, p []byte) bool {
 // deltaWait bounds the time in which no byte of a delta arrives. After that, the pieces are fetched.
 const deltaWait = 10 * time.Second
 
-// fetchDelta fetches a delta, and serves it to other followers until the next one. It returns nil if the delta does not arrive or is
-// malformed.
-func (f *Follower) fetchDelta(ctx context.Context, link *proto.Link, base delta.Pieces) (d *delta.Delta, fetched int64, err error) {
+// fetchDelta fetches the delta of a version, and serves it to other followers until the next one. It returns nil if the delta does
+// not arrive or is malformed.
+func (f *Follower) fetchDelta(ctx context.Context, link *proto.Link, version *proto.Manifest, base delta.Pieces) (d *delta.Delta, fetched int64, err error) {
+	if err := f.releaseDelta(); err != nil {
+		return nil, 0, err
+	}
 	var file *os.File
 	t, err := f.Node.Get(link, "", peer.GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
+		if m.Length() > version.Length() {
+			return nil, fmt.Errorf("the delta has %d bytes, and the version %d", m.Length(), version.Length())
+		}
 		var err error
 		if file, err = datadir.Unnamed(f.State); err != nil {
 			return nil, err
@@ -67,17 +74,15 @@ func (f *Follower) fetchDelta(ctx context.Context, link *proto.Link, base delta.
 		return store.NewSingle(m, file)
 	}})
 	if err != nil {
-		return nil, 0, err
+		f.Log.Warn("a delta is not fetched, but the pieces", "error", err)
+		return nil, 0, nil
 	}
 	if !waitProgress(ctx, t) {
-		return nil, 0, errors.Join(context.Cause(ctx), f.Node.Release(t))
-	}
-	if err := f.releaseDelta(); err != nil {
-		return nil, 0, err
+		return nil, t.Progress().Have, errors.Join(context.Cause(ctx), f.Node.Release(t))
 	}
 	f.delta = t
 	st := t.Progress()
-	d, err = delta.New(file, st.Length, base)
+	d, err = delta.New(file, st.Length, version.Pieces(), base)
 	if err != nil {
 		f.Log.Warn("a delta is malformed: the pieces are fetched", "error", err)
 		return nil, st.Have, nil

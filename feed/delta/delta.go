@@ -88,8 +88,8 @@ type span struct {
 
 var errNoDelta = errors.New("not a delta")
 
-// New reads the index of a delta of size bytes.
-func New(file io.ReaderAt, size int64, base Pieces) (*Delta, error) {
+// New reads the index of a delta of size bytes, of a version with that number of pieces.
+func New(file io.ReaderAt, size int64, pieces int, base Pieces) (*Delta, error) {
 	head := make([]byte, len(magic))
 	if _, err := file.ReadAt(head, 0); err != nil || string(head) != magic {
 		return nil, errNoDelta
@@ -103,7 +103,7 @@ func New(file io.ReaderAt, size int64, base Pieces) (*Delta, error) {
 		}
 		piece, length := int(binary.BigEndian.Uint32(head[:4])), binary.BigEndian.Uint32(head[4:])
 		offset += headLength
-		if piece <= last || int64(length) > size-offset {
+		if piece <= last || piece >= pieces || int64(length) > size-offset {
 			return nil, fmt.Errorf("delta: piece %d with %d bytes after piece %d", piece, length, last)
 		}
 		d.at[piece] = span{offset, length}

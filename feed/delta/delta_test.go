@@ -127,7 +127,7 @@ func TestWeights(t *testing.T) {
 	if left != 1 || len(b) > len(after)*3/100 {
 		t.Errorf("%d pieces without a difference, want 1; %.2f %% of the size, want 3 at most", left, 100*float64(len(b))/float64(len(after)))
 	}
-	d, err := delta.New(bytes.NewReader(b), int64(len(b)), base)
+	d, err := delta.New(bytes.NewReader(b), int64(len(b)), m.Pieces(), base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +139,12 @@ func TestWeights(t *testing.T) {
 		}
 	}
 	for _, n := range []int{0, 5, 12, 15, 25, len(b) - 1} {
-		if d, err := delta.New(bytes.NewReader(b[:n]), int64(n), base); err == nil && n != 12 {
+		if d, err := delta.New(bytes.NewReader(b[:n]), int64(n), m.Pieces(), base); err == nil && n != 12 {
 			t.Errorf("%d bytes of a delta: %v", n, d)
 		}
+	}
+	if _, err := delta.New(bytes.NewReader(b), int64(len(b)), m.Pieces()/2, base); err == nil {
+		t.Error("a delta has more pieces than the version")
 	}
 }
 
@@ -161,7 +164,7 @@ func FuzzDelta(f *testing.F) {
 	}
 	f.Add(out.Bytes())
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		d, err := delta.New(bytes.NewReader(b), int64(len(b)), base)
+		d, err := delta.New(bytes.NewReader(b), int64(len(b)), m.Pieces(), base)
 		if err != nil {
 			return
 		}
