@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
@@ -51,24 +52,33 @@ type Feeds struct {
 	run  func(ctx context.Context, command string, v Version) error
 	log  *slog.Logger
 
+	changing sync.Mutex // held while feeds are started and stopped, which may wait for a command
+
 	mu  sync.Mutex
 	all map[string]*entry // by the id of the feed
 }
 
 // entry is one feed.
 type entry struct {
-	Settings
-	link   *Link
-	dir    string
+	dir string
+
+	// Guarded by Feeds.changing.
 	cancel context.CancelFunc // nil while it does not run
 	done   chan struct{}
 
-	follower *Follower               // nil at the publisher
-	last     atomic.Pointer[Version] // see [Info]
+	// Guarded by Feeds.mu. They change only while changing is held, too.
+	Settings
+	link     *Link
+	ctx      context.Context // of the run
+	follower *Follower       // nil at the publisher
+	group    *group.Group    // of a publisher that runs
+	joined   time.Time       // when the publisher's group was joined, zero for a new feed
+	ended    error           // why the run has ended, nil while it runs
 
-	posting sync.Mutex
-	group   *group.Group // of a publisher that runs
+	last    atomic.Pointer[Version] // see [Info]
 	reports Reports
+
+	posting sync.Mutex // guards the publisher's newest head and what follows
 	delta   *peer.Transfer
 }
 
@@ -103,8 +113,8 @@ func Open(n *peer.Node, data string, run func(ctx context.Context, command strin
 
 // StartAll starts all feeds. Those that fail are in the log.
 func (s *Feeds) StartAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	for id, e := range s.all {
 		if err := s.start(e); err != nil {
 			s.log.Error("a feed does not start", "feed", id, "error", err)
@@ -114,11 +124,13 @@ func (s *Feeds) StartAll() {
 
 // Close ends all feeds, and waits for that.
 func (s *Feeds) Close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	var all sync.WaitGroup
 	for _, e := range s.all {
-		e.stop()
+		all.Go(e.stop)
 	}
+	all.Wait()
 }
 
 // New makes the key of a new feed.
@@ -128,8 +140,11 @@ func (s *Feeds) New(name string, l *Link) error {
 		return err
 	}
 	l.Key, l.Name = public, name
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if _, err := ParseLink(l.String()); err != nil {
+		return err
+	}
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	for _, e := range s.all {
 		if e.Dir == "" && e.link.Name == name {
 			return fmt.Errorf("this node publishes a feed called %s already", name)
@@ -142,8 +157,14 @@ func (s *Feeds) New(name string, l *Link) error {
 	if err := errors.Join(datadir.SaveKey(e.dir, key), e.save()); err != nil {
 		return err
 	}
-	s.all[l.ID()] = e
-	return s.start(e)
+	s.set(e, e.Settings, l)
+	if err := s.start(e); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.joined = time.Time{} // no member has a version
+	return nil
 }
 
 // Follow starts to follow a feed, or changes how it is followed.
@@ -152,9 +173,14 @@ func (s *Feeds) Follow(settings Settings) error {
 	if err != nil {
 		return err
 	}
-	settings.Keep = max(settings.Keep, 1)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	settings.Dir, settings.Keep = filepath.Clean(settings.Dir), max(settings.Keep, 1)
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	for id, other := range s.all {
+		if id != l.ID() && other.Dir == settings.Dir {
+			return fmt.Errorf("%s has the versions of the feed %s: choose another directory", other.Dir, cmp.Or(other.link.Name, id))
+		}
+	}
 	e := s.all[l.ID()]
 	switch {
 	case e == nil:
@@ -163,43 +189,78 @@ func (s *Feeds) Follow(settings Settings) error {
 		return errors.New("this node publishes the feed")
 	case e.Dir != settings.Dir:
 		return fmt.Errorf("this node follows the feed in %s: `mob feed rm` it first", e.Dir)
+	case e.Settings == settings && s.runs(e):
+		return nil
 	}
 	e.stop()
-	e.Settings, e.link = settings, l
+	s.set(e, settings, l)
 	if err := os.MkdirAll(e.dir, 0o700); err != nil {
 		return err
 	}
 	if err := e.save(); err != nil {
 		return err
 	}
-	s.all[l.ID()] = e
 	return s.start(e)
+}
+
+// set sets the settings of a feed, which may be new.
+func (s *Feeds) set(e *entry, settings Settings, l *Link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e.Settings, e.link = settings, l
+	s.all[l.ID()] = e
 }
 
 // Remove forgets a feed that is named by its name, id or link. The versions stay.
 func (s *Feeds) Remove(name string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	e, err := s.find(name)
 	if err != nil {
 		return err
 	}
 	e.stop()
+	s.mu.Lock()
 	delete(s.all, e.link.ID())
-	return os.RemoveAll(e.dir)
+	s.mu.Unlock()
+	e.posting.Lock()
+	defer e.posting.Unlock()
+	return errors.Join(s.replaceDelta(e, nil), os.RemoveAll(e.dir))
 }
+
+// replaceDelta releases the delta that a publisher serves. The caller holds e.posting.
+func (s *Feeds) replaceDelta(e *entry, next *peer.Transfer) error {
+	old := e.delta
+	e.delta = next
+	if old == nil {
+		return nil
+	}
+	return s.node.Release(old)
+}
+
+// publisher returns a feed that this node publishes. It starts the feed if it does not run.
+func (s *Feeds) publisher(name string) (*entry, error) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	e, err := s.find(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case e.Dir != "":
+		return nil, fmt.Errorf("this node follows %s, and does not publish it", e.link.Name)
+	case !s.runs(e):
+		e.stop()
+		return e, s.start(e)
+	}
+	return e, nil
+}
+
+// joinWait is the time in which a publisher that has started gets a newer head from the group, if it lost its own.
+const joinWait = 2 * time.Second
 
 // Post publishes a complete transfer as the next version of a feed.
 func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt PublishOptions) (*Head, error) {
-	s.mu.Lock()
-	e, err := s.find(name)
-	if err == nil && e.Dir != "" {
-		err = fmt.Errorf("this node follows %s, and does not publish it", e.link.Name)
-	}
-	if err == nil && e.cancel == nil {
-		err = s.start(e)
-	}
-	s.mu.Unlock()
+	e, err := s.publisher(name)
 	if err != nil {
 		return nil, err
 	}
@@ -207,22 +268,43 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	run, g, joined := e.ctx, e.group, e.joined
+	s.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(run, cancel)()
+	select {
+	case <-time.After(time.Until(joined.Add(joinWait))):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if signed, ok := headOf(e.group.Newest()); ok {
-		if before, err := openHead(signed, e.link.Key); err == nil {
-			opt.Base, _ = s.node.Transfer(before.Link.String()) // nil if it was removed
-		}
+	if before := newest(g, e.link); before != nil {
+		opt.Base, _ = s.node.Transfer(before.Link.String()) // nil if it was removed
 	}
-	opt.Record = func(signed []byte) error { return datadir.WriteFile(filepath.Join(e.dir, headFile), signed, 0o600) }
-	h, difference, err := Publish(ctx, e.group, key, v, opt)
+	opt.Record = e.record
+	h, difference, err := Publish(ctx, g, key, v, opt)
 	if difference != nil {
-		if e.delta != nil {
-			err = errors.Join(err, s.node.Release(e.delta))
-		}
-		e.delta = difference
+		err = errors.Join(err, s.replaceDelta(e, difference))
 	}
 	return h, err
+}
+
+// record writes the head of the newest version.
+func (e *entry) record(signed []byte) error {
+	return datadir.WriteFile(filepath.Join(e.dir, headFile), signed, 0o600)
+}
+
+// newest returns the newest head of a feed that a group has, nil for none.
+func newest(g *group.Group, l *Link) *Head {
+	signed, ok := headOf(g.Newest())
+	if !ok {
+		return nil
+	}
+	h, _ := openHead(signed, l.Key) // nil if the file was damaged
+	return h
 }
 
 // All describes the feeds, sorted by name.
@@ -236,11 +318,13 @@ func (s *Feeds) All() (all []Info) {
 			info.Status = e.follower.Status()
 		case e.group != nil:
 			info.Followers = e.reports.All(e.group)
-			if signed, ok := headOf(e.group.Newest()); ok {
-				if h, err := openHead(signed, e.link.Key); err == nil {
-					info.Newest, info.Complete = h.Seq, h.Seq
-				}
+			info.Members = len(info.Followers)
+			if h := newest(e.group, e.link); h != nil {
+				info.Newest, info.Complete = h.Seq, h.Seq
 			}
+		}
+		if e.ended != nil {
+			info.Error = "it has ended: " + e.ended.Error()
 		}
 		all = append(all, info)
 	}
@@ -281,45 +365,101 @@ func (e *entry) save() error {
 	return datadir.WriteFile(filepath.Join(e.dir, settingsFile), b, 0o600)
 }
 
-// start starts a feed.
+// runs reports whether a feed runs. The caller holds s.changing.
+func (s *Feeds) runs(e *entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return e.cancel != nil && e.ended == nil
+}
+
+// start starts a feed. The caller holds s.changing.
 func (s *Feeds) start(e *entry) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	log := s.log.With("feed", e.link.ID())
-	var work func() error
+	var (
+		f *Follower
+		g *group.Group
+	)
+	work := func() error {
+		defer g.Close()
+		return s.collect(ctx, e, g)
+	}
 	if e.Dir == "" {
-		g, err := s.open(ctx, e)
-		if err != nil {
+		var err error
+		if g, err = s.open(ctx, e); err != nil {
 			cancel()
 			return err
 		}
-		e.group = g
-		work = func() error {
-			defer g.Close()
-			return e.reports.Collect(ctx, g)
-		}
 	} else {
-		f := &Follower{Node: s.node, Link: e.link, Dir: e.Dir, Keep: e.Keep, State: e.dir, Log: log}
+		f = &Follower{Node: s.node, Link: e.link, Dir: e.Dir, Keep: e.Keep, State: e.dir, Log: log}
+		command := e.Exec
 		f.Complete = func(ctx context.Context, v Version) {
 			log.Info("a version is complete", "version", v.Seq, "path", v.Path, "bytes", v.Length, "saved", v.Saved)
-			if e.Exec != "" {
-				if err := s.run(ctx, e.Exec, v); err != nil {
+			if command != "" {
+				if err := s.run(ctx, command, v); err != nil {
 					log.Error("the command of the feed failed", "version", v.Seq, "error", err)
 				}
 			}
 			e.last.Store(&v)
 		}
 		f.Failed = func(h Head, err error) { log.Error("a version was not fetched", "version", h.Seq, "error", err) }
-		e.follower = f
 		work = func() error { return f.Run(ctx) }
 	}
 	done := make(chan struct{})
 	e.cancel, e.done = cancel, done
+	s.mu.Lock()
+	e.ctx, e.follower, e.group, e.joined, e.ended = ctx, f, g, time.Now(), nil
+	s.mu.Unlock()
 	go func() {
 		defer close(done)
-		if err := work(); ctx.Err() == nil {
-			log.Error("the feed has ended", "error", err)
+		defer cancel()
+		err := work()
+		if ctx.Err() != nil {
+			return
 		}
+		log.Error("the feed has ended", "error", err)
+		s.mu.Lock()
+		e.ended = cmp.Or(err, errEnded)
+		s.mu.Unlock()
 	}()
+	return nil
+}
+
+var errEnded = errors.New("the node closes")
+
+// collect receives the messages of a publisher's group until ctx ends.
+func (s *Feeds) collect(ctx context.Context, e *entry, g *group.Group) error {
+	for {
+		m, err := g.Receive(ctx)
+		if err != nil {
+			return err
+		}
+		signed, ok := headOf(m.Bytes)
+		if !ok {
+			e.reports.add(&m)
+			continue
+		}
+		if err := e.adopt(g, signed); err != nil {
+			return err
+		}
+	}
+}
+
+// adopt takes over a head that is newer than the publisher's own, which was lost: the number is not to be signed again.
+func (e *entry) adopt(g *group.Group, signed []byte) error {
+	h, err := openHead(signed, e.link.Key)
+	if err != nil {
+		return nil // not the publisher's
+	}
+	e.posting.Lock()
+	defer e.posting.Unlock()
+	if own := newest(g, e.link); own != nil && own.Seq >= h.Seq {
+		return nil
+	}
+	if err := e.record(signed); err != nil {
+		return err
+	}
+	g.SetNewest(headMessage(h))
 	return nil
 }
 
@@ -341,7 +481,7 @@ func (s *Feeds) open(ctx context.Context, e *entry) (*group.Group, error) {
 	return g, nil
 }
 
-// stop ends a feed that runs, and waits for that.
+// stop ends a feed that runs, and waits for that. The caller holds [Feeds.changing].
 func (e *entry) stop() {
 	if e.cancel == nil {
 		return

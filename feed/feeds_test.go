@@ -274,11 +274,16 @@ func TestFilesOfTheUser(t *testing.T) {
 	link := publisher.newFeed("config")
 	follower := start(t, d, "A", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "versions")
-	mine := map[string][]byte{"1": []byte("mine")}
+	mine := map[string][]byte{"1": []byte("mine"), "latest.new": []byte("mine")}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "1"), mine["1"], 0o644); err != nil {
+	for name, b := range mine {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../elsewhere", filepath.Join(dir, "latest")); err != nil {
 		t.Fatal(err)
 	}
 	if err := follower.feeds.Follow(feed.Settings{Link: link, Dir: dir, Exec: "true"}); err != nil {
@@ -289,9 +294,25 @@ func TestFilesOfTheUser(t *testing.T) {
 		info := follower.feeds.All()[0]
 		return info.Newest == 1 && strings.Contains(info.Error, "exists")
 	})
-	publisher.post("config", write(t, map[string][]byte{"a": []byte("two")}))
-	follower.await(2)
+	for seq, name := range []string{"latest", "latest.new"} {
+		publisher.post("config", write(t, map[string][]byte{"a": []byte(name)}))
+		peertest.Eventually(t, "the follower says why it cannot replace "+name, func() bool {
+			info := follower.feeds.All()[0]
+			return info.Newest == uint64(seq+2) && strings.HasSuffix(info.Error, "versions/"+name+": file exists")
+		})
+		equal(t, dir, mine)
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		delete(mine, name)
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("four")}))
+	follower.await(4)
+	follower.settled(4)
 	equal(t, dir, mine)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("entries: %v, %v", entries, err)
+	}
 }
 
 // TestOvertaken posts versions faster than they are fetched: the follower ends with the last one, and removes the incomplete
@@ -315,5 +336,115 @@ func TestOvertaken(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 2 || entries[0].Name() != fmt.Sprint(versions) {
 		t.Errorf("entries: %v, %v", entries, err)
+	}
+}
+
+// TestLostHead deletes the head of a publisher. It takes the newest one from the follower, and signs no number twice.
+func TestLostHead(t *testing.T) {
+	t.Parallel()
+	d, data := peertest.NewTracker(), t.TempDir()
+	publisher := start(t, d, "A", data)
+	link := publisher.newFeed("config")
+	follower := start(t, d, "A", t.TempDir())
+	follower.follow(link, 1)
+	for seq := range uint64(2) {
+		publisher.post("config", write(t, map[string][]byte{"a": []byte(fmt.Sprint("version ", seq))}))
+		follower.await(seq + 1)
+	}
+	publisher.feeds.Close()
+	if err := publisher.node.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := filepath.Glob(filepath.Join(data, "feeds", "*", "head"))
+	if err != nil || len(lost) != 1 {
+		t.Fatalf("heads: %v, %v", lost, err)
+	}
+	if err := os.Remove(lost[0]); err != nil {
+		t.Fatal(err)
+	}
+	publisher = start(t, d, "A", data)
+	peertest.Eventually(t, "the publisher has the head of version 2", func() bool { return publisher.feeds.All()[0].Newest == 2 })
+	if head := publisher.post("config", write(t, map[string][]byte{"a": []byte("next")})); head.Seq != 3 {
+		t.Errorf("version %d, want 3", head.Seq)
+	}
+	follower.await(3)
+	if _, err := os.Stat(lost[0]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFollowAgain calls Follow while a command runs: the same settings change nothing, other settings interrupt the command,
+// which is run again. Meanwhile the feeds can be listed.
+func TestFollowAgain(t *testing.T) {
+	t.Parallel()
+	d, ran := peertest.NewTracker(), make(chan feed.Version)
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	n := d.Start(t, "A", peertest.Data(t.TempDir()))
+	interrupted, ended := make(chan struct{}), make(chan struct{})
+	run := func(ctx context.Context, command string, v feed.Version) error {
+		ran <- v
+		if command == "waits" {
+			<-ctx.Done()
+			close(interrupted)
+			<-ended
+		}
+		return nil
+	}
+	feeds, err := feed.Open(n, t.TempDir(), run, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(feeds.Close)
+	settings := feed.Settings{Link: link, Dir: filepath.Join(t.TempDir(), "versions"), Keep: 1, Exec: "waits"}
+	if err := feeds.Follow(settings); err != nil {
+		t.Fatal(err)
+	}
+	other := settings
+	other.Link = start(t, d, "A", t.TempDir()).newFeed("other")
+	if err := feeds.Follow(other); err == nil {
+		t.Error("two feeds have the same directory")
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	<-ran
+	if err := feeds.Follow(settings); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-interrupted:
+		t.Fatal("the command was interrupted")
+	default:
+	}
+	settings.Exec = "returns"
+	again := make(chan error)
+	go func() { again <- feeds.Follow(settings) }()
+	<-interrupted
+	if all := feeds.All(); len(all) != 1 || all[0].Members != 1 {
+		t.Errorf("feeds: %+v", all)
+	}
+	close(ended)
+	if err := <-again; err != nil {
+		t.Fatal(err)
+	}
+	if v := <-ran; v.Seq != 1 {
+		t.Errorf("version %d after the interrupt", v.Seq)
+	}
+}
+
+// TestNoDirectory follows a feed into a directory that cannot be made, and makes a feed whose link would be too long.
+func TestNoDirectory(t *testing.T) {
+	t.Parallel()
+	h := start(t, peertest.NewTracker(), "A", t.TempDir())
+	link := start(t, peertest.NewTracker(), "A", t.TempDir()).newFeed("config")
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.feeds.Follow(feed.Settings{Link: link, Dir: filepath.Join(file, "versions")}); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Eventually(t, "the status has the error", func() bool { return strings.Contains(h.feeds.All()[0].Error, "not a directory") })
+	if err := h.feeds.New(strings.Repeat("x", 1<<20), &feed.Link{}); err == nil {
+		t.Error("a feed has a link that cannot be parsed")
 	}
 }

@@ -81,29 +81,19 @@ type Reports struct {
 	all map[libpeer.ID]Report
 }
 
-// Collect receives the messages of a publisher's group until ctx ends, and returns why it ended.
-func (r *Reports) Collect(ctx context.Context, g *group.Group) error {
-	for {
-		m, err := g.Receive(ctx)
-		if err != nil {
-			return err
-		}
-		var w wireReport
-		if len(m.Bytes) == 0 || m.Bytes[0] != kindReport || proto.DecodeCBOR(m.Bytes[1:], &w) != nil {
-			continue
-		}
-		r.add(Report{Node: m.From, Seq: w.Seq, Saved: w.Saved, Time: time.Now()})
+// add adds a report from a member.
+func (r *Reports) add(m *group.Message) {
+	var w wireReport
+	if len(m.Bytes) == 0 || m.Bytes[0] != kindReport || proto.DecodeCBOR(m.Bytes[1:], &w) != nil {
+		return
 	}
-}
-
-func (r *Reports) add(report Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.all == nil {
 		r.all = map[libpeer.ID]Report{}
 	}
-	if _, known := r.all[report.Node]; known || len(r.all) < maxReports {
-		r.all[report.Node] = report
+	if _, known := r.all[m.From]; known || len(r.all) < maxReports {
+		r.all[m.From] = Report{Node: m.From, Seq: w.Seq, Saved: w.Saved, Time: time.Now()}
 	}
 }
 
