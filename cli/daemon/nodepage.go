@@ -33,6 +33,7 @@ type nodePage struct {
 	Clusters  []pageCluster     `json:"clusters"`
 	Peers     []peer.PeerStatus `json:"peers,omitempty"` // of the transfer that the client asks for
 	Limits    control.Limits    `json:"limits"`
+	Feeds     []pageFeed        `json:"feeds,omitempty"`
 }
 
 // pageCluster is the peers of one cluster, of all transfers.
@@ -49,7 +50,7 @@ func (d *Daemon) register(s *web.Server) {
 	s.HandleOwner("/v1/", d.server.Handler())
 	s.HandleStream("GET /events", func(detail string) any {
 		p := newNodePage(d.node, detail)
-		p.Limits = d.server.Limits()
+		p.Limits, p.Feeds = d.server.Limits(), pageFeeds(d.feeds.All())
 		return p
 	}, d.node.Names().Replace)
 	s.HandlePage("node.html")

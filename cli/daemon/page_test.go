@@ -1,12 +1,14 @@
 package daemon
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/cli/clitest"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/web"
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -22,8 +24,12 @@ func TestPublicNodePage(t *testing.T) {
 	id, short := seed.ID.String(), seed.ShortName()
 	policy := limit.NewPolicy(limit.Limits{}, nil)
 	server := control.NewServer(control.Config{Node: n, Limits: policy})
+	feeds, err := feed.Open(n, t.TempDir(), nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
 	read, token := clitest.ServePage(t, func(s *web.Server) {
-		d := &Daemon{node: n, server: server, health: NewHealth(n.Probe)}
+		d := &Daemon{node: n, server: server, feeds: feeds, health: NewHealth(n.Probe)}
 		d.register(s)
 	})
 	for _, detail := range []string{"", id, short} {

@@ -30,7 +30,7 @@ func feedLines(all []feed.Info) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("feed %s (%s): %s", f.Name, what, strings.Join(facts, ", ")))
 		for _, r := range f.Followers {
-			lag := "no version yet"
+			lag := "no report yet"
 			if r.Seq > 0 {
 				lag = fmt.Sprintf("version %d", r.Seq)
 			}

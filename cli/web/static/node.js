@@ -36,6 +36,7 @@ function show(node) {
   sync(byId("transfers"), node.transfers, (t) => t.id, makeTransfer, (card, t) => updateTransfer(card, t, node.peers));
   byId("alone").hidden = node.clusters.length > 0;
   sync(byId("clusters"), node.clusters, (c) => c.name, makeCluster, updateCluster);
+  showFeeds(node.feeds || []);
   showLimits(node.limits);
   tell(node.transfers);
 }
@@ -161,12 +162,13 @@ function numbers(t, done) {
   return parts.join(" · ");
 }
 
-function showPeers(box, peers, pieces) {
+// tableBody returns the body of the table in box, which it makes if there is none, with columns of a name and a class.
+function tableBody(box, columns) {
   let body = box.querySelector("tbody");
   if (!body) {
     const table = element("table");
     const head = element("tr");
-    for (const [name, className] of [["Cluster"], ["Peer"], ["Has", "number"], ["Receiving", "number"], ["Round trip", "number"], ["State"]]) {
+    for (const [name, className] of columns) {
       const th = element("th", className, name);
       th.scope = "col";
       head.append(th);
@@ -177,6 +179,33 @@ function showPeers(box, peers, pieces) {
     table.append(thead, body);
     box.append(table);
   }
+  return body;
+}
+
+// showFeeds shows a row for each feed, and one for each follower of a feed that the node publishes.
+function showFeeds(feeds) {
+  const box = byId("feeds");
+  box.hidden = feeds.length === 0;
+  const rows = feeds.flatMap((f, i) => [
+    {
+      key: String(i),
+      text: [f.name, f.follows ? "followed" : "published", f.complete, f.newest - f.complete, f.follows ? bytes(f.saved) : "", f.error || ""],
+    },
+    ...(f.followers || []).map((r) => ({
+      key: `${i} ${r.id}`,
+      text: ["", `…${r.id.slice(-8)} of ${r.cluster}`, r.complete || "–", r.complete ? Math.max(0, f.newest - r.complete) : "–", bytes(r.saved), ""],
+    })),
+  ]);
+  const body = tableBody(box.querySelector(".scroll"), [["Feed"], ["Node"], ["Version", "number"], ["Behind", "number"], ["Not fetched", "number"], ["State"]]);
+  sync(body, rows, (r) => r.key, () => {
+    const row = element("tr");
+    for (const c of ["", "", "number", "number", "number", "bad"]) row.append(element("td", c));
+    return row;
+  }, (row, r) => r.text.forEach((value, i) => setText(row.children[i], String(value))));
+}
+
+function showPeers(box, peers, pieces) {
+  const body = tableBody(box, [["Cluster"], ["Peer"], ["Has", "number"], ["Receiving", "number"], ["Round trip", "number"], ["State"]]);
   sync(body, peers, (p) => p.id, () => {
     const row = element("tr");
     for (const c of ["", "id", "number", "number", "number", ""]) row.append(element("td", c));
