@@ -5,17 +5,19 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"time"
 
 	"github.com/mobgrid/mob/feed"
 )
 
-// runVersion runs the command of a feed with a complete version. An interrupt is sent to it when the node ends.
+// runVersion runs the command of a feed with a complete version. When ctx ends, an interrupt is sent to the shell and to what it runs.
 func runVersion(ctx context.Context, command string, v feed.Version) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Env = append(os.Environ(), fmt.Sprint("MOB_VERSION=", v.Seq), "MOB_PATH="+v.Path)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd.Run()
 }

@@ -153,7 +153,8 @@ func findFeed(ctx context.Context, s *daemon.Session, name string) (feed.Info, e
 		return feed.Info{}, err
 	}
 	for _, info := range all {
-		if info.Name == name || info.Link == name {
+		l, err := feed.ParseLink(info.Link)
+		if info.Name == name || info.Link == name || err == nil && l.ID() == name {
 			return info, nil
 		}
 	}
@@ -214,6 +215,10 @@ func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	printed := uint64(0) // versions that were complete before are not new
+	if info, err := findFeed(ctx, s, f.Link); err == nil && info.Last != nil {
+		printed = info.Last.Seq
+	}
 	if err := s.Follow(ctx, f.Settings); err != nil {
 		return err
 	}
@@ -221,12 +226,11 @@ func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (er
 		a.Note("the daemon of %s follows the feed", s.Info.Data)
 		return nil
 	}
-	return f.watch(ctx, a, s)
+	return f.watch(ctx, a, s, printed)
 }
 
-// watch prints versions as they are complete.
-func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Session) error {
-	printed := uint64(0)
+// watch prints versions after the one that was printed last, as they are complete.
+func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Session, printed uint64) error {
 	p := a.Screen(f.quiet)
 	defer p.Clear()
 	for {

@@ -1,0 +1,38 @@
+package daemon
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// TestRunVersionInterrupted ends the command of a feed while its shell waits for another one: both get the interrupt.
+func TestRunVersionInterrupted(t *testing.T) {
+	t.Parallel()
+	started := filepath.Join(t.TempDir(), "started")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		ended <- runVersion(ctx, `sh -c 'trap "echo interrupted >\"$MOB_PATH\"; exit" INT; echo $MOB_VERSION >"$MOB_PATH"; while :; do sleep 0.01; done'; true`,
+			feed.Version{Seq: 7, Path: started})
+	}()
+	content := func() string {
+		b, _ := os.ReadFile(started)
+		return string(b)
+	}
+	peertest.Eventually(t, "the command runs", func() bool { return content() == "7\n" })
+	cancel()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("the command runs")
+	}
+	if got := content(); got != "interrupted\n" {
+		t.Errorf("after the interrupt: %q", got)
+	}
+}
