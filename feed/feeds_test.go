@@ -448,3 +448,30 @@ func TestNoDirectory(t *testing.T) {
 		t.Error("a feed has a link that cannot be parsed")
 	}
 }
+
+// TestStepBack posts a version again after the next one: the two deltas are the same.
+func TestStepBack(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("weights")
+	follower := start(t, d, "A", t.TempDir())
+	follower.follow(link, 1)
+	one := randomBytes(2 << 20)
+	two := bytes.Clone(one)
+	for i := 0; i < len(two); i += 1000 {
+		two[i]++
+	}
+	first := write(t, map[string][]byte{"a": one})
+	second := write(t, map[string][]byte{"a": two})
+	for i, path := range []string{first, second, first, second} {
+		head := publisher.post("weights", path)
+		if (head.Delta != nil) != (i > 0) {
+			t.Errorf("delta of version %d: %v", head.Seq, head.Delta)
+		}
+		if v := follower.await(head.Seq); i > 0 && v.Saved < v.Length*9/10 {
+			t.Errorf("version %d: %d of %d bytes were not fetched", v.Seq, v.Saved, v.Length)
+		}
+		follower.settled(head.Seq)
+	}
+}
