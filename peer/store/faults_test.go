@@ -124,6 +124,24 @@ func strike(t *testing.T, f fault, at int, k kind, random *rand.Rand) {
 	}
 	p.check(when)
 	_ = p.end() // a store that was only read
+	if k.part {
+		p.addRest(when)
+	}
+}
+
+// addRest fetches the files that were left out, too.
+func (p *disk) addRest(when string) {
+	p.t.Helper()
+	p.Manifest = p.all
+	for _, step := range []func() error{
+		p.start, func() error { return p.put(99) }, func() error { return p.open.Publish() }, func() error { return p.open.Finish() }, p.end,
+	} {
+		if err := step(); err != nil {
+			p.t.Errorf("%s: the remaining files: %v", when, err)
+			return
+		}
+	}
+	p.verify(when)
 }
 
 // TestEveryFaultOfRemove injects each fault at each call of a removal, then repeats it.

@@ -22,6 +22,7 @@ type disk struct {
 	t     *testing.T
 	fs    *faultFS
 	files *store.Files
+	all   *proto.Manifest // without left-out files
 	boot  journal.BootID
 	open  *store.Disk // to be closed when the process ends
 }
@@ -52,6 +53,7 @@ func faulty(t *testing.T, k kind) *disk {
 	c.Manifest.PieceLength = piece
 	c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 	c.Hash(t)
+	all := c.Manifest
 	if k.part {
 		c.Manifest = c.Manifest.Partial(func(i int) bool {
 			name := c.Manifest.Entries[i].Path
@@ -59,7 +61,7 @@ func faulty(t *testing.T, k kind) *disk {
 		})
 	}
 	f := newFaultFS()
-	p := &disk{Content: c, t: t, fs: f, files: store.NewFilesOn(f, 2), boot: journal.CurrentBoot()}
+	p := &disk{Content: c, all: all, t: t, fs: f, files: store.NewFilesOn(f, 2), boot: journal.CurrentBoot()}
 	p.ok(f.MkdirAll("/state", 0o700))
 	if k.part {
 		p.ok(f.MkdirAll(faultDir, 0o700)) // else the power loss takes all of the state
@@ -239,13 +241,15 @@ func (p *disk) readFile(name string) []byte {
 // verify checks that the destination has exactly the content.
 func (p *disk) verify(when string) {
 	p.t.Helper()
-	rest, names := p.Data, -1 // without a/x
+	rest, names := p.Data, 0
 	for _, e := range p.Manifest.Entries {
 		if e.Kind == proto.Pad {
 			rest = rest[e.Size:]
 			continue
 		}
-		names++
+		if path.Dir(e.Path) == "." {
+			names++
+		}
 		name := path.Join(faultRoot, e.Path)
 		info, err := p.fs.Lstat(name)
 		if err != nil {
