@@ -23,9 +23,10 @@ type Status struct {
 	Phase    Phase  `json:"phase"`
 	Error    string `json:"error,omitempty"` // why it failed or was stopped
 	// Length is in bytes, without PieceBytes of LeftOut. It is -1 while it is not known.
-	Length      int64 `json:"length"`
-	Pieces      int   `json:"pieces"`
-	PieceLength int   `json:"piece_length"` // in bytes
+	Length int64 `json:"length"`
+	// Pieces counts all pieces of the content, also of left-out files.
+	Pieces      int `json:"pieces"`
+	PieceLength int `json:"piece_length"` // in bytes
 	// In phase Checking, SwarmStatus.Have is the number of bytes that were rehashed.
 	SwarmStatus
 	// Away is set if the path of a complete transfer no longer leads to its files, and Different lists up to 100 entries
