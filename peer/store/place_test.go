@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"encoding/binary"
 	"github.com/mobgrid/mob/proto"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -123,6 +125,46 @@ func (p *place) gone(path string) {
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		p.t.Errorf("%s: %v, want it not to exist", path, err)
 	}
+}
+
+// makeOld replaces the journal by one that an earlier version would have written.
+func (p *place) makeOld() {
+	p.t.Helper()
+	path := filepath.Join(p.dir, "journal")
+	b, err := os.ReadFile(path)
+	p.ok(err)
+	const header, record, sum = 64, 32, 28
+	set := func(r []byte, sum int) {
+		binary.LittleEndian.PutUint32(r[sum:], crc32.Checksum(r[:sum], crc32.MakeTable(crc32.Castagnoli)))
+	}
+	b[8] = 1
+	set(b[:header], header-4)
+	for at := header; at < len(b); at += record {
+		r := b[at : at+record]
+		switch r[0] {
+		case 5:
+			if r[1] == 1 {
+				r[0] = 8 // complete
+			}
+		case 11:
+			entry, file := binary.LittleEndian.Uint32(r[4:]), uint32(0)
+			for _, e := range p.Manifest.Entries[:entry] {
+				if e.Size > 0 {
+					file++
+				}
+			}
+			r[0] = 7
+			if int(entry) < len(p.Manifest.Entries) && p.Manifest.Entries[entry].Size > 0 {
+				r[0] = 6
+			}
+			binary.LittleEndian.PutUint32(r[4:], file)
+			copy(r[8:16], r[16:24]) // the inode number, and not whether the transfer created it
+			clear(r[16:24])
+		}
+		r[1] = 0
+		set(r, sum)
+	}
+	p.ok(os.WriteFile(path, b, 0o600))
 }
 
 // Write writes the content to root without a store.

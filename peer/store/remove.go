@@ -241,8 +241,8 @@ func (r *remover) made(entry int, name string, info fs.FileInfo) bool {
 	return !r.hasDirs() && f.Inode == 0 || f.Made && r.tree.owns(name, f, info)
 }
 
-// hasDirs reports whether the journal has the directories that the transfer created. A crash may have kept the root from being
-// recorded.
+// hasDirs reports whether the journal has the directories that the transfer created. A journal of an earlier version, without
+// a record of the root, does not: the transfer created those without a record.
 func (d *Disk) hasDirs() bool { return publisher{d}.entry(len(d.m.Entries)).Inode != 0 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.

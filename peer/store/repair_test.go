@@ -72,6 +72,37 @@ func TestEditedDuringAudit(t *testing.T) {
 	p.want(p.open(), "ddvv-")
 }
 
+// TestOldJournal opens the journal of a version without stamps and created files.
+func TestOldJournal(t *testing.T) {
+	p := newPlace(t, tree(t))
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.ok(d.Close())
+	p.makeOld()
+	d = p.open()
+	p.want(d, "ddddd")
+	p.recheck(d)
+	p.ok(d.Close())
+	p.want(p.open(), "vvvvv")
+}
+
+// TestOldJournalOfPart resumes a transfer with such a journal. Files of the earlier version are not removed.
+func TestOldJournalOfPart(t *testing.T) {
+	p := newPlace(t, tree(t))
+	d := p.create()
+	p.put(d, 0, 3)
+	p.ok(d.Close())
+	p.makeOld()
+	p.fill(p.open())
+	p.Verify(t, p.root)
+	if _, err := store.Remove(p.dir, p.root, p.Manifest); err != nil {
+		t.Error(err)
+	}
+	p.exists("a/x")
+	p.gone(p.path("b"))
+}
+
 // TestRepair damages a whole content of read-only files in every way, and makes it whole
 // again where it is.
 func TestRepair(t *testing.T) {

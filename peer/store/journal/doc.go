@@ -40,4 +40,6 @@
 // records from 0. What follows the last readable record is a torn tail, and ignored. An
 // unreadable record before that may have withdrawn any piece, so it makes every piece
 // committed before it unverified.
+//
+// Journals of version 1 are rewritten when they are opened.
 package journal

@@ -58,8 +58,8 @@ func Create(fsys vfs.FS, path string, h Header, shape Shape) (*Journal, error) {
 	return j, nil
 }
 
-// Open opens the journal at path, which must not be a symbolic link, and cuts off a torn tail. It fails with [ErrNone] or
-// [ErrOther].
+// Open opens the journal at path, which must not be a symbolic link, and cuts off a torn tail. It rewrites a journal of
+// version 1. It fails with [ErrNone] or [ErrOther].
 func Open(fsys vfs.FS, path string, manifest [32]byte, shape Shape) (*Journal, error) {
 	f, err := fsys.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,33 +69,43 @@ func Open(fsys vfs.FS, path string, manifest [32]byte, shape Shape) (*Journal, e
 		return nil, err
 	}
 	j := &Journal{fs: fsys, path: path, f: f, shape: shape}
-	if err := j.read(manifest); err != nil {
+	version, err := j.read(manifest)
+	if err == nil && version == 1 {
+		return j.upgrade()
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return j, nil
 }
 
-// read reads the header and the records.
-func (j *Journal) read(manifest [32]byte) error {
+// read reads the header, and the records unless they are of version 1.
+func (j *Journal) read(manifest [32]byte) (version uint32, err error) {
 	b := make([]byte, headerSize)
 	if _, err := io.ReadFull(io.NewSectionReader(j.f, 0, headerSize), b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return err
+		return 0, err
 	}
-	var ok bool
-	switch j.header, ok = parseHeader(b); {
-	case !ok:
-		return ErrNone
+	j.header, version = parseHeader(b)
+	switch {
+	case version == 0:
+		return 0, ErrNone
 	case j.header.Manifest != manifest:
-		return ErrOther
+		return 0, ErrOther
+	case version == 1:
+		return version, nil
 	}
 	j.ledger = newLedger(&j.shape, j.header.Seed)
-	var err error
-	if j.next, err = replay(io.NewSectionReader(j.f, headerSize, math.MaxInt64-headerSize), j.ledger); err != nil {
-		return err
+	if j.next, err = replay(j.records(), j.ledger); err != nil {
+		return 0, err
 	}
 	// Once records followed it, the tail would count as damage.
-	return j.f.Truncate(headerSize + int64(j.next)*recordSize)
+	return version, j.f.Truncate(headerSize + int64(j.next)*recordSize)
+}
+
+// records returns a reader of what follows the header.
+func (j *Journal) records() io.Reader {
+	return io.NewSectionReader(j.f, headerSize, math.MaxInt64-headerSize)
 }
 
 // append writes a record and applies it to the ledger. If it fails it does neither, and

@@ -136,7 +136,7 @@ func TestFlippedBits(t *testing.T) {
 		flipped := slices.Clone(data)
 		flipped[bit/8] ^= 1 << (bit % 8)
 		if bit/8 < headerSize {
-			if h, ok := parseHeader(flipped); ok {
+			if h, version := parseHeader(flipped); version != 0 {
 				t.Errorf("bit %d of the header: %+v", bit, h)
 			}
 			continue
@@ -240,14 +240,70 @@ func equalLedgers(a, b *ledger) bool {
 		a.mark == b.mark && a.boot == b.boot && a.booted == b.booted
 }
 
-func TestOtherVersion(t *testing.T) {
-	data, _ := write(t)
-	for _, version := range []byte{1, journalVersion + 1} {
-		data[8] = version
-		binary.LittleEndian.PutUint32(data[60:], checksum(data[:60]))
-		if _, err := reopen(t, t.TempDir(), data); !errors.Is(err, ErrNone) {
-			t.Errorf("journal of version %d: %v", version, err)
-		}
+// openVersion1 opens a journal of version 1 with some records.
+func openVersion1(t *testing.T, seed bool, records ...record) (*Journal, error) {
+	t.Helper()
+	b := Header{Seed: seed}.encode()
+	binary.LittleEndian.PutUint32(b[8:], 1)
+	binary.LittleEndian.PutUint32(b[60:], checksum(b[:60]))
+	for i, r := range records {
+		r.number = uint32(i)
+		b = append(b, make([]byte, recordSize)...)
+		r.put(b[len(b)-recordSize:])
+	}
+	path := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first, err := Open(vfs.OS{}, path, [32]byte{}, testShape)
+	if err != nil {
+		return nil, err
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(vfs.OS{}, path, [32]byte{}, testShape) // rewritten
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { j.Close() })
+	if !equalLedgers(j.ledger, first.ledger) {
+		t.Errorf("opened again: %+v, want %+v", j.ledger, first.ledger)
+	}
+	return j, nil
+}
+
+func TestVersion1(t *testing.T) {
+	boot := bootRecord(BootID{1})
+	commit := func(piece uint32) record { return record{kind: recordCommit, index: piece} }
+	j, err := openVersion1(t, false, boot, commit(0), commit(1), commit(2), record{kind: recordMark, a: 3},
+		record{kind: recordUnverified, index: 1}, record{kind: recordUnverified, index: 5, a: 1},
+		record{kind: recordInode, index: 0, a: 7, b: 1}, record{kind: recordStamp, index: 0, a: 30, b: 7},
+		record{kind: recordStamp, index: 1, a: 40, b: 8}, record{kind: recordEntry, index: 4, a: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []State{Verified, Unverified, Verified, Missing, Missing, Unverified}; !slices.Equal(j.ledger.state, want) {
+		t.Errorf("pieces %v, want %v", j.ledger.state, want)
+	}
+	if !j.Lasting(5, BootID{2}) || j.Lasting(2, BootID{2}) {
+		t.Error("a piece that was found, or committed before the mark, does not last")
+	}
+	want := []File{{}, {Stamp: Stamp{30, 7}, Made: true}, {Stamp: Stamp{40, 8}, Foreign: true}, {}, {Stamp: Stamp{0, 9}}}
+	if !slices.Equal(j.ledger.files, want) {
+		t.Errorf("files %+v, want %+v", j.ledger.files, want)
+	}
+	whole := record{kind: recordWhole}
+	j, err = openVersion1(t, false, boot, record{kind: recordInode, index: 0, a: 7, b: 1}, whole, record{kind: recordUnverified, index: 0})
+	if err != nil || !j.Marked() || j.State(0) != Unverified || !j.Verified(5) || !j.File(1).Final || len(j.Unmarked()) > 1 {
+		t.Errorf("complete: %+v, %v", j.ledger, err)
+	}
+	j, err = openVersion1(t, true, boot, whole, record{kind: recordForget, index: 2}, record{kind: recordUnverified, index: 4})
+	if want := []State{Verified, Verified, Missing, Verified, Unverified, Verified}; err != nil || !slices.Equal(j.ledger.state, want) {
+		t.Errorf("seed: pieces %v, want %v, %v", j.ledger.state, want, err)
+	}
+	if _, err := openVersion1(t, true, boot); !errors.Is(err, ErrNone) {
+		t.Errorf("seed that is not complete: %v", err)
 	}
 }
 

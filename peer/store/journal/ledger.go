@@ -18,7 +18,7 @@ const (
 type Shape struct {
 	// Pieces and Entries are the numbers of pieces and entries. The root of the content is one more entry, the last.
 	Pieces, Entries int
-	// Files lists the entries with bytes.
+	// Files lists the entries with bytes. Version 1 counts only these.
 	Files []int32
 	// PiecesOf returns the pieces that a file overlaps, by its place in Files: first to after-1.
 	PiecesOf func(file int) (first, after int)

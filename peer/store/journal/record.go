@@ -161,13 +161,16 @@ func (h Header) encode() []byte {
 	return b
 }
 
-// parseHeader decodes a header. It reports false if it is damaged or of another version.
-func parseHeader(b []byte) (h Header, ok bool) {
+// parseHeader decodes a header and returns its version, 0 if it is damaged or the version is unknown.
+func parseHeader(b []byte) (h Header, version uint32) {
 	le := binary.LittleEndian
-	if string(b[:8]) != journalMagic || le.Uint32(b[60:]) != checksum(b[:60]) || le.Uint32(b[8:]) != journalVersion {
-		return h, false
+	if len(b) < headerSize || string(b[:8]) != journalMagic || le.Uint32(b[60:]) != checksum(b[:60]) {
+		return h, 0
 	}
-	return Header{Seed: le.Uint32(b[12:])&flagSeed != 0, Manifest: [32]byte(b[16:48])}, true
+	if version = le.Uint32(b[8:]); version > journalVersion {
+		return h, 0
+	}
+	return Header{Seed: le.Uint32(b[12:])&flagSeed != 0, Manifest: [32]byte(b[16:48])}, version
 }
 
 func checksum(b []byte) uint32 {

@@ -7,9 +7,16 @@ import (
 	"io"
 )
 
+// replayed is a ledger of a version.
+type replayed interface {
+	valid(r record) bool
+	apply(r record)
+	unverifyFrom(number uint32)
+}
+
 // replay reads the records of a journal, after its header, into an empty ledger. It returns the number of
 // records up to the last readable one; a torn tail may follow. Only failed reads are errors.
-func replay(r io.Reader, l *ledger) (uint32, error) {
+func replay(r io.Reader, l replayed) (uint32, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	b := make([]byte, recordSize)
 	var records uint32
