@@ -7,7 +7,7 @@ SHELL := bash
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
 # What needs real network namespaces, and so Linux and root. The tests measure rates, so they run without the race
-# detector. They mostly wait for links, so two packages run at a time.
+# detector, one package at a time.
 GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/bench/operations ./interop/cast ./interop/collective ./interop/feed ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
@@ -104,7 +104,7 @@ race:
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -count=1 -p 2 -timeout 30m $(GRID) || failed=1; \
+	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
 	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
 	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast ./peer ./tracker || failed=1; \
 	  wait $$! || failed=1; \

@@ -121,7 +121,7 @@ func TestGridLimits(t *testing.T) {
 			from, to, bytes := counted.busy()
 			mean := bytes / to.Sub(from).Seconds()
 			t.Logf("%.3f of the limit, %.3f to %.3f in two seconds", mean/limit, least/limit, most/limit)
-			if mean < 0.95*limit || most > 1.05*limit { // the least also shows how busy the machine is
+			if mean < 0.9*limit || most > 1.05*limit { // the least also shows how busy the machine is
 				t.Errorf("%.2f MB/s, up to %.2f in two seconds", mean/1e6, most/1e6)
 			}
 			for _, d := range []*Daemon{source, sink} {
