@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestFollow(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	heads, err := Follow(ctx, groups[1], key.GetPublic(), 1)
+	heads, err := Follow(ctx, groups[1], key.GetPublic(), 1, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

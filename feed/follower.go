@@ -126,11 +126,12 @@ func (f *Follower) Run(ctx context.Context) error {
 		g.SetNewest(headMessage(h))
 		head = *h
 	}
-	heads, err := Follow(ctx, g, f.Link.Key, head.Seq)
+	heads, err := Follow(ctx, g, f.Link.Key, head.Seq, f.Log)
 	if err != nil {
 		return err
 	}
-	for ok := true; ; {
+	for {
+		var ok bool
 		if head.Seq > f.kept.Complete {
 			head, ok = f.next(ctx, g, head, heads)
 		} else {
@@ -157,7 +158,7 @@ func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-cha
 	select {
 	case next, ok = <-heads:
 		cancel()
-		<-done
+		_ = <-done // it was interrupted
 		return next, ok
 	case err := <-done:
 		if ctx.Err() != nil {

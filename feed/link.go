@@ -33,7 +33,7 @@ func IsLink(s string) bool { return strings.Contains(s, "xt="+topicPrefix) }
 func ParseLink(s string) (*Link, error) {
 	query, ok := strings.CutPrefix(strings.TrimSpace(s), linkPrefix)
 	if !ok || len(s) > proto.MaxLink {
-		return nil, errors.New("not the link of a feed: it starts with " + linkPrefix + "xt=" + topicPrefix)
+		return nil, errors.New("not the link of a feed, which starts with " + linkPrefix + "xt=" + topicPrefix + "ID")
 	}
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -41,7 +41,7 @@ func ParseLink(s string) (*Link, error) {
 	}
 	id, ok := strings.CutPrefix(values.Get("xt"), topicPrefix)
 	if !ok {
-		return nil, errors.New("not the link of a feed: it has no xt=" + topicPrefix)
+		return nil, errors.New("not the link of a feed: it has no xt=" + topicPrefix + "ID")
 	}
 	peer, err := libpeer.Decode(id)
 	if err != nil {

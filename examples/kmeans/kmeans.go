@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"log"
 	"math"
+	"os"
 	"time"
 
 	"github.com/mobgrid/mob/collective"
@@ -67,6 +67,8 @@ func decode(b []byte) []float64 {
 }
 
 // newest merges states: the workers that have lost one may be an iteration apart.
+//
+//nolint:gochecknoglobals // constant
 var newest = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
 	if decode(b[:8])[0] > decode(a[:8])[0] {
 		a = append(a[:0], b...)
@@ -98,7 +100,7 @@ func (w *worker) run(ctx context.Context, iterations int) (rank int, err error) 
 		if !errors.As(err, &lost) {
 			return c.Rank(), err
 		}
-		log.Printf("rank %d of %d, iteration %d: %v", c.Rank(), w.size, w.iteration, err)
+		fmt.Fprintf(os.Stderr, "rank %d of %d, iteration %d: %v\n", c.Rank(), w.size, w.iteration, err)
 		w.size--
 	}
 }

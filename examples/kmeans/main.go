@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -28,7 +27,6 @@ type job struct {
 }
 
 func main() {
-	log.SetFlags(0)
 	var j job
 	part, _ := strconv.Atoi(os.Getenv("SLURM_PROCID")) // 0 without
 	size, _ := strconv.Atoi(os.Getenv("SLURM_NTASKS"))
@@ -49,7 +47,8 @@ func main() {
 		run = j.demo
 	}
 	if err := run(context.Background()); err != nil {
-		log.Fatal("kmeans: ", err)
+		fmt.Fprintln(os.Stderr, "kmeans:", err)
+		os.Exit(1)
 	}
 }
 
@@ -82,7 +81,7 @@ func (j job) run(ctx context.Context) error {
 	if err != nil || rank != 0 {
 		return err
 	}
-	log.Printf("%d iterations, each with %v of communication", j.iterations, (w.communication / time.Duration(j.iterations)).Round(time.Microsecond))
+	fmt.Fprintf(os.Stderr, "%d iterations, each with %v of communication\n", j.iterations, (w.communication / time.Duration(j.iterations)).Round(time.Microsecond))
 	return os.WriteFile(j.out, encode(w.centroids), 0o644)
 }
 

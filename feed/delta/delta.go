@@ -39,8 +39,8 @@ func (e *Encoder) Encode(next, before []byte) []byte {
 	} else {
 		e.flate.Reset(&e.out)
 	}
-	e.flate.Write(next) // a bytes.Buffer takes everything
-	e.flate.Close()
+	_, _ = e.flate.Write(next) // a bytes.Buffer takes everything
+	_ = e.flate.Close()
 	if e.out.Len()*keepOf >= len(next)*keepTimes {
 		return nil
 	}

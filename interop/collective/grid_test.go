@@ -3,7 +3,6 @@ package collective_test
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -109,7 +108,7 @@ func (f *fleet) do(o order) (m measured) {
 	for _, c := range []string{"A", "B", "C", "D"} {
 		m.in, m.out = max(m.in, in[c]), max(m.out, out[c])
 	}
-	f.t.Log(fmt.Sprintf("%+v: %v, at most %.0f bytes into a cluster and %.0f out of one", o, m.took, m.in, m.out))
+	f.t.Logf("%+v: %v, at most %.0f bytes into a cluster and %.0f out of one", o, m.took, m.in, m.out)
 	return m
 }
 
