@@ -15,7 +15,7 @@ import (
 // end: on a link that loses nothing mob has no reason to displace other traffic.
 func TestFlowBesideSwarm(t *testing.T) {
 	needsGrid(t)
-	const rate, during = 6 * netns.MBps, 6 * time.Second
+	const rate, during = 6 * netns.MBps, 8 * time.Second
 	links := netns.Uniform(rate, "A", "B")
 	grid, err := netns.New(netns.Config{Clusters: netns.Clusters(3, 3), Links: links, RTT: 30 * time.Millisecond})
 	if err != nil {
@@ -32,7 +32,7 @@ func TestFlowBesideSwarm(t *testing.T) {
 	sinks := []*Daemon{f.startDaemon(t, grid.Node("A", 1)), f.startDaemon(t, grid.Node("B", 0)), f.startDaemon(t, grid.Node("B", 1))}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	link, err := source.Seed(ctx, randomContent(t, 120e6)) // more than the link carries in the test
+	link, err := source.Seed(ctx, randomContent(t, 200e6)) // more than the link carries in the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestFlowBesideSwarm(t *testing.T) {
 	for _, d := range sinks {
 		go func() { _ = d.Get(getting, link) }() // ends with the test
 	}
-	time.Sleep(6 * time.Second) // the swarm has started, and both have settled
+	time.Sleep(8 * time.Second) // the swarm has started, and both have settled
 	counts := func() (flowed uint64, all float64) {
 		n, err := grid.WANBytes("B")
 		if err != nil {

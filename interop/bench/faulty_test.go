@@ -92,7 +92,7 @@ func runFaulty(t testing.TB, b *Bench, seed []string, f *fault) (_ *Run, named i
 func TestFaultyMember(t *testing.T) {
 	for name, seed := range seedOptions() {
 		t.Run(name, func(t *testing.T) {
-			b := withFaults(t, 42e6)
+			b := withFaults(t, 60e6)
 			calm, _ := runFaulty(t, b, seed, nil)
 			for _, f := range faults() {
 				r, named := runFaulty(t, b, seed, &f)

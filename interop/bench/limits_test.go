@@ -136,7 +136,7 @@ func TestGridLimits(t *testing.T) {
 // TestGridClusterLimit limits the rate into one of four clusters: its members together keep to it and
 // use it up, each byte enters it once, and the other ones do not wait for it.
 func TestGridClusterLimit(t *testing.T) {
-	const limit, size = 3e6, 36e6
+	const limit, size = 3e6, 42e6
 	f, names := newFleet(t, netns.Fast(), 4, 4, 4, 4)
 	f.Instead = map[string][]string{}
 	for i := range 4 {

@@ -130,7 +130,6 @@ func TestLinger(t *testing.T) {
 		delay time.Duration
 	}{{2, 3500 * time.Millisecond}, {3, 2 * time.Second}} {
 		t.Run(fmt.Sprintf("%d nodes %v apart", c.nodes, c.delay), func(t *testing.T) {
-			t.Parallel()
 			copies, took := overlapping(t, c.nodes, c.delay)
 			t.Log(copies, took)
 			if err := copies.CheckContent(0); err != nil {

@@ -14,7 +14,7 @@ import (
 // link. It takes about as long as alone, the other one gets about a twentieth of the link from its first byte on, both are
 // complete as early as one after the other, and each byte enters the cluster once.
 func TestGridPriorities(t *testing.T) {
-	const rate, size, lowSize = 6 * netns.MBps, 20e6, 40e6
+	const rate, size, lowSize = 6 * netns.MBps, 30e6, 60e6
 	f, _ := newFleet(t, netns.Uniform(rate, "A", "B"), 1, 4)
 	f.startTracker(t, f.Grid.Node("A", 0))
 	source := f.startDaemon(t, f.Grid.Node("A", 0))

@@ -48,7 +48,7 @@ func plannedRate(ctx context.Context, t *testing.T, source *Daemon, link string)
 // TestGridTopology makes a swarm measure the links of a grid. Where a link was full its rate is that to which
 // it is shaped, within a tenth; where it was not, the rate is no higher.
 func TestGridTopology(t *testing.T) {
-	const size = 168e6 // so that each link has some times of three seconds to be full in
+	const size = 240e6 // so that each link has some times of three seconds to be full in
 	links := netns.Fast()
 	f, names := newFleet(t, links, 4, 4, 4, 4)
 	f.startTracker(t, f.Grid.Node("A", 0))
