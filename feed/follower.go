@@ -158,7 +158,8 @@ func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-cha
 	select {
 	case next, ok = <-heads:
 		cancel()
-		_ = <-done // it was interrupted
+		err := <-done
+		f.Log.Debug("a newer version ends the fetch of another", "version", h.Seq, "error", err)
 		return next, ok
 	case err := <-done:
 		if ctx.Err() != nil {
