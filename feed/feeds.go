@@ -281,7 +281,7 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	}
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if before := newest(g, e.link); before != nil {
+	if before, _ := newestHead(g, e.link.Key); before != nil { // else Publish returns why
 		opt.Base, _ = s.node.Transfer(before.Link.String()) // nil if it was removed
 	}
 	opt.Record = e.record
@@ -297,16 +297,6 @@ func (e *entry) record(signed []byte) error {
 	return datadir.WriteFile(filepath.Join(e.dir, headFile), signed, 0o600)
 }
 
-// newest returns the newest head of a feed that a group has, nil for none.
-func newest(g *group.Group, l *Link) *Head {
-	signed, ok := headOf(g.Newest())
-	if !ok {
-		return nil
-	}
-	h, _ := openHead(signed, l.Key) // nil if the file was damaged
-	return h
-}
-
 // All describes the feeds, sorted by name.
 func (s *Feeds) All() (all []Info) {
 	s.mu.Lock()
@@ -319,7 +309,7 @@ func (s *Feeds) All() (all []Info) {
 		case e.group != nil:
 			info.Followers = e.reports.All(e.group)
 			info.Members = len(info.Followers)
-			if h := newest(e.group, e.link); h != nil {
+			if h, _ := newestHead(e.group, e.link.Key); h != nil { // nil if the file was damaged
 				info.Newest, info.Complete = h.Seq, h.Seq
 			}
 		}
@@ -453,7 +443,7 @@ func (e *entry) adopt(g *group.Group, signed []byte) error {
 	}
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if own := newest(g, e.link); own != nil && own.Seq >= h.Seq {
+	if own, _ := newestHead(g, e.link.Key); own != nil && own.Seq >= h.Seq {
 		return nil
 	}
 	if err := e.record(signed); err != nil {

@@ -30,12 +30,9 @@ type following struct {
 // when ctx ends or the group is closed. Only Follow may receive the messages of the group.
 func Follow(ctx context.Context, g *group.Group, key crypto.PubKey, have uint64, log *slog.Logger) (<-chan Head, error) {
 	f := &following{g: g, key: key, have: have, log: log}
-	if signed, ok := headOf(g.Newest()); ok {
-		h, err := openHead(signed, key)
-		if err != nil {
-			return nil, fmt.Errorf("the head on the disk: %w", err)
-		}
-		f.newest = h
+	var err error
+	if f.newest, err = newestHead(g, key); err != nil {
+		return nil, fmt.Errorf("the head on the disk: %w", err)
 	}
 	heads, messages := make(chan Head), make(chan []byte)
 	go func() {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
@@ -30,6 +31,15 @@ func headOf(message []byte) (signed []byte, ok bool) {
 		return nil, false
 	}
 	return message[1:], true
+}
+
+// newestHead returns the head that new members of a group get from this node, nil if there is none.
+func newestHead(g *group.Group, key crypto.PubKey) (*Head, error) {
+	signed, ok := headOf(g.Newest())
+	if !ok {
+		return nil, nil
+	}
+	return openHead(signed, key)
 }
 
 func contentMessage(seq uint64, content []byte) []byte {

@@ -42,12 +42,11 @@ type PublishOptions struct {
 // there is one: the caller releases it when followers no longer need it. Publish blocks while the delta is made.
 func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v *peer.Transfer, opt PublishOptions) (*Head, *peer.Transfer, error) {
 	h := &Head{Seq: 1, Time: time.Now(), Link: v.Link(), Note: opt.Note, node: g.Node().Host().ID()}
-	var before *Head
-	if signed, ok := headOf(g.Newest()); ok {
-		var err error
-		if before, err = openHead(signed, key.GetPublic()); err != nil {
-			return nil, nil, err
-		}
+	before, err := newestHead(g, key.GetPublic())
+	if err != nil {
+		return nil, nil, err
+	}
+	if before != nil {
 		h.Seq = before.Seq + 1
 	}
 	m := v.Manifest()

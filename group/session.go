@@ -81,10 +81,7 @@ func (s *stream) reset() {
 
 // admitted returns the reason why a node with this GroupHello is rejected.
 func admitted(s network.Stream, hello *proto.GroupHello) error {
-	if cert := membership.Of(s); cert != nil && hello.Cluster != cert.Cluster {
-		return fmt.Errorf("the node claims the cluster %s, and its certificate is for %s", hello.Cluster, cert.Cluster)
-	}
-	return nil
+	return membership.Of(s).CheckCluster(hello.Cluster)
 }
 
 var errDuplicate = errors.New("another stream is kept")

@@ -95,6 +95,15 @@ const maxTime = 253402300799
 
 func seconds(s uint64) time.Time { return time.Unix(int64(min(s, maxTime)), 0).UTC() }
 
+// CheckCluster returns an error unless a node with this certificate may claim a cluster. A node without one, outside
+// networks, may claim any.
+func (c *Certificate) CheckCluster(name string) error {
+	if c != nil && name != c.Cluster {
+		return fmt.Errorf("the node claims the cluster %s, and its certificate is for %s", name, c.Cluster)
+	}
+	return nil
+}
+
 // check fails unless the certificate is valid for a node of a network at a time.
 func (c *Certificate) check(network ID, id peer.ID, now time.Time) error {
 	switch {

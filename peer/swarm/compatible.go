@@ -13,9 +13,8 @@ import (
 // it can. All nodes of a swarm use the coding in the link; permutation gossip stays within one site. In
 // a network the node's certificate has the cluster; it is nil without one.
 func (s *Swarm) rejection(hello *proto.Hello, cert *membership.Certificate) *proto.Goodbye {
-	if cert != nil && hello.Cluster != cert.Cluster {
-		return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
-			"the node claims the cluster %s, and its certificate is for %s", hello.Cluster, cert.Cluster)}
+	if err := cert.CheckCluster(hello.Cluster); err != nil {
+		return &proto.Goodbye{Code: proto.CodeExcluded, Text: err.Error()}
 	}
 	switch {
 	case !s.coding.Agrees(hello.Features):
