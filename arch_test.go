@@ -99,16 +99,17 @@ var table = map[string]rule{
 
 	"interop/netns":   {ours: []string{"mob/plan"}, outside: []string{"github.com/prometheus/procfs", "github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/sshd":    {ours: []string{"interop/netns"}, outside: []string{"github.com/prometheus/procfs"}},
-	"interop/feed":    {tests: []string{"feed", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"interop/feed":    {tests: []string{"feed", "interop/netns", "interop/workers", "peer"}, outside: []string{}},
+	"interop/workers": {ours: []string{"interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
 	"examples/kmeans": {ours: []string{"collective", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
 
-	"interop/collective": {tests: []string{"collective", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"interop/collective": {tests: []string{"collective", "interop/netns", "interop/workers"}, outside: []string{}},
 	"interop/cast":       {tests: []string{"interop/netns", "interop/sshd"}, outside: []string{}},
 	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "interop/sshd", "mob", "mob/coded", "mob/plan", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"interop/bittorrent"},
 		outside: []string{"github.com/prometheus/procfs", "golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
-	"interop/bench/operations": {ours: []string{"collective", "interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},
+	"interop/bench/operations": {ours: []string{"collective", "interop/netns", "interop/workers"}, outside: []string{}},
 	"interop/mob-bench":        {ours: []string{"cast/hostset", "cli/command", "cli/term", "cli/topology", "interop/bench", "interop/bench/operations", "interop/bench/stock", "interop/netns", "mob/plan", "proto"}, tests: []string{"cli"}},
 
 	"interop/install": {tests: []string{"cli/clitest"}, outside: []string{}},

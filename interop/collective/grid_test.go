@@ -3,15 +3,13 @@ package collective_test
 import (
 	"encoding/json"
 	"flag"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/interop/workers"
 )
 
 var figures = flag.Bool("figures", false, "check times, and merge values of 120 MB: for a machine without other work")
@@ -30,7 +28,7 @@ func startFleet(t *testing.T) *fleet {
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
-	grid, err := netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast(), RTT: 40 * time.Millisecond})
+	grid, err := workers.NewGrid()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,21 +37,13 @@ func startFleet(t *testing.T) *fleet {
 	dir, tracker := t.TempDir(), ""
 	for _, cluster := range []string{"A", "B", "C", "D"} {
 		for _, n := range grid.Nodes(cluster) {
-			data := filepath.Join(dir, n.Name())
-			cfg, err := json.Marshal(workerConfig{data, cluster, n.IP.String(), tracker, f.size})
+			node := workers.Node{Data: filepath.Join(dir, n.Name()), Cluster: cluster, IP: n.IP.String(), Tracker: tracker}
+			cmd, err := workers.Command(worker, workerConfig{node, f.size})
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), worker+"="+string(cfg))
-			cmd.Stderr = os.Stderr
-			in, err := cmd.StdinPipe()
+			_, in, out, err := workers.Start(n, cmd)
 			if err != nil {
-				t.Fatal(err)
-			}
-			out, w := io.Pipe()
-			cmd.Stdout = w
-			if _, err := n.Start(cmd); err != nil {
 				t.Fatal(err)
 			}
 			f.inputs, f.outputs = append(f.inputs, json.NewEncoder(in)), append(f.outputs, json.NewDecoder(out))

@@ -9,38 +9,19 @@ import (
 	"testing"
 	"time"
 
-	libhost "github.com/libp2p/go-libp2p/core/host"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/collective"
-	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/tracker"
+	"github.com/mobgrid/mob/interop/workers"
 )
 
 // worker is the environment variable with the configuration of a worker.
 const worker = "MOB_COLLECTIVE_WORKER"
 
-func TestMain(m *testing.M) {
-	text := os.Getenv(worker)
-	if text == "" {
-		os.Exit(m.Run())
-	}
-	var cfg workerConfig
-	err := json.Unmarshal([]byte(text), &cfg)
-	if err == nil {
-		err = cfg.run()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
+func TestMain(m *testing.M) { workers.Main(worker, new(workerConfig), m) }
 
-// workerConfig is the configuration of a member in a process of its own. The one without a tracker is the tracker.
+// workerConfig is the configuration of a member.
 type workerConfig struct {
-	Data, Cluster, IP, Tracker string
-	Size                       int
+	workers.Node
+	Size int
 }
 
 // order is a line on a worker's standard input, and result the line that answers it.
@@ -57,30 +38,12 @@ type result struct {
 	Bytes int
 }
 
-func (w *workerConfig) run() error {
-	var server *tracker.Server
-	cfg := peer.Config{
-		Data: w.Data, Cluster: w.Cluster,
-		Listen:   []ma.Multiaddr{ma.StringCast("/ip4/" + w.IP + "/tcp/4001")},
-		Trackers: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx")},
-	}
-	cfg.Finder = func(libhost.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
-	if w.Tracker != "" {
-		cfg.Trackers = []ma.Multiaddr{ma.StringCast(w.Tracker)}
-		cfg.Finder = func(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
-			infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...)
-			return tracker.NewClient(h, infos, tracker.ClientConfig{})
-		}
-	}
-	n, err := peer.Start(cfg)
+func (w *workerConfig) Run() error {
+	n, stop, err := w.Start()
 	if err != nil {
 		return err
 	}
-	defer n.Close()
-	if w.Tracker == "" {
-		server = tracker.New(n.Host(), tracker.Config{})
-		defer server.Close()
-	}
+	defer stop()
 	out := json.NewEncoder(os.Stdout)
 	if err := out.Encode(result{Addr: n.Addrs()[0].String()}); err != nil {
 		return err

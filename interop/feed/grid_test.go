@@ -8,13 +8,13 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/interop/workers"
 )
 
 var figures = flag.Bool("figures", false, "post 30 versions of each size, and check times: for a machine without other work")
@@ -36,7 +36,7 @@ func startGrid(t *testing.T) *grid {
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
-	links, err := netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast(), RTT: 40 * time.Millisecond})
+	links, err := workers.NewGrid()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,20 +46,13 @@ func startGrid(t *testing.T) *grid {
 	var first event
 	for _, cluster := range []string{"A", "B", "C", "D"} {
 		for _, n := range links.Nodes(cluster) {
-			cfg, err := json.Marshal(workerConfig{filepath.Join(dir, n.Name()), cluster, n.IP.String(), first.Addr, first.Link})
+			node := workers.Node{Data: filepath.Join(dir, n.Name()), Cluster: cluster, IP: n.IP.String(), Tracker: first.Addr}
+			cmd, err := workers.Command(worker, workerConfig{node, first.Link})
 			if err != nil {
 				t.Fatal(err)
 			}
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), worker+"="+string(cfg))
-			cmd.Stderr = os.Stderr
-			in, err := cmd.StdinPipe()
+			_, in, out, err := workers.Start(n, cmd)
 			if err != nil {
-				t.Fatal(err)
-			}
-			out, w := io.Pipe()
-			cmd.Stdout = w
-			if _, err := n.Start(cmd); err != nil {
 				t.Fatal(err)
 			}
 			g.outputs = append(g.outputs, json.NewDecoder(out))

@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/interop/workers"
 )
 
 // Operation is an operation of all members, with values of some bytes. The values of a shuffle merge to one with Merge.
@@ -81,7 +81,7 @@ type fleet struct {
 // repeat that entered each cluster at its interfaces.
 func Run(ctx context.Context, system string, o Operation) (seconds []float64, in map[string]float64, err error) {
 	f := new(fleet)
-	if f.grid, err = netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast(), RTT: 40 * time.Millisecond}); err != nil {
+	if f.grid, err = workers.NewGrid(); err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, f.grid.Close()) }()
@@ -110,16 +110,7 @@ func Run(ctx context.Context, system string, o Operation) (seconds []float64, in
 
 // start starts a process in a node.
 func (f *fleet) start(n *netns.Node, cmd *exec.Cmd) error {
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	cmd.Stderr = os.Stderr
-	p, err := n.Start(cmd)
+	p, in, out, err := workers.Start(n, cmd)
 	if err != nil {
 		return err
 	}

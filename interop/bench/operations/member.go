@@ -14,13 +14,8 @@ import (
 	"sync"
 	"time"
 
-	libhost "github.com/libp2p/go-libp2p/core/host"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-	ma "github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/collective"
-	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/tracker"
+	"github.com/mobgrid/mob/interop/workers"
 )
 
 // Member is a process that takes part in operations.
@@ -96,25 +91,13 @@ func (c mobCaller) value(n int) []byte {
 }
 
 func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
-	var server *tracker.Server
-	cfg := peer.Config{
-		Data: m.Data, Cluster: m.Cluster, Listen: []ma.Multiaddr{ma.StringCast("/ip4/" + m.IP + "/tcp/4001")},
-		Trackers: []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx")}, // not dialed
-	}
-	cfg.Finder = func(libhost.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
+	node := workers.Node{Data: m.Data, Cluster: m.Cluster, IP: m.IP}
 	if m.Rank > 0 {
-		cfg.Trackers = []ma.Multiaddr{ma.StringCast(m.Addrs[0])}
-		cfg.Finder = func(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
-			infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...)
-			return tracker.NewClient(h, infos, tracker.ClientConfig{})
-		}
+		node.Tracker = m.Addrs[0]
 	}
-	n, err := peer.Start(cfg)
+	n, stop, err := node.Start()
 	if err != nil {
 		return nil, nil, err
-	}
-	if m.Rank == 0 {
-		server = tracker.New(n.Host(), tracker.Config{})
 	}
 	fmt.Println(n.Addrs()[0])
 	c, err := collective.Join(ctx, n, "grid", m.Size)
@@ -123,7 +106,7 @@ func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
 	}
 	return mobCaller{c}, func() {
 		c.Close()
-		_ = n.Close()
+		_ = stop()
 	}, nil
 }
 
