@@ -3,7 +3,6 @@ package workers
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -77,7 +76,7 @@ type Node struct {
 const self = "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWDqsZQiT2g8WmjoumgasA2cXosrVd7SEFWGPWJFoneGbx"
 
 // Start starts the node, which stop ends.
-func (c *Node) Start() (n *peer.Node, stop func() error, err error) {
+func (c *Node) Start() (n *peer.Node, stop func(), err error) {
 	var server *tracker.Server
 	cfg := peer.Config{
 		Data: c.Data, Cluster: c.Cluster,
@@ -95,9 +94,13 @@ func (c *Node) Start() (n *peer.Node, stop func() error, err error) {
 	if n, err = peer.Start(cfg); err != nil {
 		return nil, nil, err
 	}
-	if c.Tracker != "" {
-		return n, n.Close, nil
+	if c.Tracker == "" {
+		server = tracker.New(n.Host(), tracker.Config{})
 	}
-	server = tracker.New(n.Host(), tracker.Config{})
-	return n, func() error { return errors.Join(server.Close(), n.Close()) }, nil
+	return n, func() { // the process ends after it, so nothing is done about errors
+		if server != nil {
+			_ = server.Close()
+		}
+		_ = n.Close()
+	}, nil
 }

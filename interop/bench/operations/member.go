@@ -106,7 +106,7 @@ func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
 	}
 	return mobCaller{c}, func() {
 		c.Close()
-		_ = stop()
+		stop()
 	}, nil
 }
 
