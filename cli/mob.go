@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -40,7 +39,7 @@ func newMob(env *command.Env) *cobra.Command {
 		Use: "mob", Short: "Move a large file or directory to many clusters", Long: mobHelp, Example: mobExample,
 		Commands: slices.Concat(
 			transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a), demo.Commands(a),
-			[]*cobra.Command{newVersion(a), newMoved("bench"), newMoved("plan")},
+			[]*cobra.Command{newVersion(a)},
 		),
 	})
 	root.PersistentPreRun = command.EndOnHangup // of a subcommand too, unless that has its own
@@ -48,15 +47,4 @@ func newMob(env *command.Env) *cobra.Command {
 	f.StringVar(&a.Data, "data", env.DefaultData(), "data directory of the node, $MOB_DATA by default")
 	f.StringVar(&a.LogLevel, "log-level", "off", "log level of a node that the command runs: debug, info, warn, error or off")
 	return root
-}
-
-// newMoved returns a hidden command for a name that is now a command of mob-bench.
-func newMoved(name string) *cobra.Command {
-	return &cobra.Command{
-		Use: name, Short: "Moved to mob-bench", Long: "This is now a command of mob-bench.", Example: "  mob-bench --help",
-		Hidden: true, DisableFlagParsing: true,
-		RunE: func(*cobra.Command, []string) error {
-			return fmt.Errorf("mob %s is now in the program mob-bench: see `mob-bench --help`", name)
-		},
-	}
 }
