@@ -36,6 +36,8 @@ type PeerStatus struct {
 	Local bool
 	// Have counts the pieces that it announced. A peer of another cluster announces only subscribed pieces.
 	Have int
+	// Done is true for a peer of the own site that fetches nothing more. It may have a part of the content.
+	Done bool
 	// Rate is in bytes per second while requests are outstanding, and InFlight in bytes.
 	Rate     float64
 	InFlight int
@@ -63,6 +65,7 @@ func (s *State) Status() Status {
 			Node:     p.Member,
 			Local:    p.Local,
 			Have:     p.Have.Len(),
+			Done:     p.Near() && p.Box.Idle(),
 			InFlight: p.Pipe.InFlight(),
 			RTT:      p.Pipe.Least,
 			Queue:    p.Pipe.Queue,

@@ -28,23 +28,18 @@ const (
 	scrapeEvery  = 2 * time.Second
 )
 
-// linger has the facts about the other nodes in a scope: sessions with incomplete nodes, and the
-// nodes and complete nodes that trackers know.
+// linger has the facts about the other nodes in a scope: sessions with nodes that fetch, and with nodes that do not;
+// the nodes and complete nodes that trackers know, this node among them.
 type linger struct {
-	sessions, nodes, complete int
-	sent                      int64 // bytes
+	sessions, done, nodes, complete int
+	sent                            int64 // bytes
 	// The last increase of sent, the last time that a node was incomplete, and the last scrape. Zero for never.
 	served, waited, scraped time.Time
 }
 
-// incomplete returns the number of incomplete nodes. Sessions count only if no tracker answers: a node sends a peer that
-// fetches only the pieces that it wants, so that peer may not know that the node is complete.
-func (l *linger) incomplete() int {
-	if l.nodes > 0 {
-		return l.nodes - l.complete
-	}
-	return l.sessions
-}
+// incomplete returns the number of nodes that still fetch. Trackers count a node that has only what it selected as
+// incomplete, and complete nodes may have no session.
+func (l *linger) incomplete() int { return max(l.sessions, min(l.nodes-l.complete, l.nodes-1-l.done)) }
 
 // over reports whether the node may leave.
 func (l *linger) over(now time.Time) bool {
@@ -52,8 +47,8 @@ func (l *linger) over(now time.Time) bool {
 	return l.incomplete() == 0 && connected || now.Sub(l.served) >= idleTimeout
 }
 
-// WaitAll waits until the content is complete on this node and on every other node in scope that trackers count. Without
-// trackers these are the nodes with a session. It also returns nil once no node of the site, or for Swarm no node,
+// WaitAll waits until this node and every other node in scope that trackers count have the content, or all that they
+// selected. Without trackers these are the nodes with a session. It also returns nil once no node of the site, or for Swarm no node,
 // has requested a block for 10 seconds. Nodes that have not announced themselves by then cannot be waited for. It
 // fails if the transfer ends.
 func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
@@ -88,12 +83,6 @@ func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 	}
 	// shared is the number of first parts that the names of clusters in scope share with own.
 	shared := [...]int{Cluster: proto.ClusterParts(own), Site: 1, Swarm: 0}[scope]
-	l.sessions = 0
-	for _, p := range s.swarm.Peers() {
-		if p.Client == "" && p.Have < s.desc.Manifest().Pieces() && proto.SharedParts(own, p.Cluster) >= shared {
-			l.sessions++
-		}
-	}
 	if time.Since(l.scraped) >= scrapeEvery {
 		l.nodes, l.complete, l.scraped = 0, 0, time.Now()
 		for _, c := range s.scrape(ctx).Clusters {
@@ -103,6 +92,17 @@ func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 		}
 		if s.rec.LeftOut.Pieces > 0 && l.nodes > 0 { // trackers count this node as incomplete
 			l.complete++
+		}
+	}
+	l.sessions, l.done = 0, 0
+	for _, p := range s.swarm.Peers() {
+		near := proto.SharedParts(own, p.Cluster)
+		switch {
+		case p.Client != "" || near < shared:
+		case p.Done || p.Have == s.desc.Manifest().Pieces():
+			l.done++
+		case near > 0 || l.nodes == 0: // else trackers know better: a remote node does not send all that it has
+			l.sessions++
 		}
 	}
 	if l.incomplete() > 0 {

@@ -152,7 +152,10 @@ func (r *run) lose(err error) {
 
 // share runs a swarm until it ends, and returns why. It calls started, if not nil, with the swarm.
 func (r *run) share(started func(*swarm.Swarm)) error {
-	n, rec, plan := r.node, &r.state().rec, r.Description().Plan()
+	n, rec, plan, leftOut := r.node, &r.state().rec, r.Description().Plan(), r.selected.LeftOutPieces()
+	if len(leftOut) > 0 {
+		plan = nil // hosts that it sends to would wait for its pieces
+	}
 	cfg := swarm.Config{
 		Cluster:    n.cfg.Cluster,
 		InOrder:    rec.InOrder,
@@ -174,7 +177,7 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 		Finished:   r.complete,
 		Lost:       r.damaged,
 		Unreadable: r.unreadable,
-		LeftOut:    r.selected.LeftOutPieces(),
+		LeftOut:    leftOut,
 		Why:        r.why,
 		Faults:     n.faults,
 		Log:        r.log(),

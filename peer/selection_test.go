@@ -17,7 +17,7 @@ import (
 )
 
 // seedTree seeds a directory of four files that begin and end within pieces, and returns their bytes.
-func seedTree(t *testing.T, n *peer.Node) (*proto.Link, map[string][]byte) {
+func seedTree(t *testing.T, n *peer.Node, opts ...peer.SeedOptions) (*proto.Link, map[string][]byte) {
 	t.Helper()
 	dir, files := filepath.Join(t.TempDir(), "tree"), map[string][]byte{}
 	for _, name := range []string{"a/1", "a/2", "b/3", "c"} {
@@ -30,7 +30,7 @@ func seedTree(t *testing.T, n *peer.Node) (*proto.Link, map[string][]byte) {
 			t.Fatal(err)
 		}
 	}
-	_, link := peertest.Seed(t, n, dir, peer.SeedOptions{})
+	_, link := peertest.Seed(t, n, dir, append(opts, peer.SeedOptions{})[0])
 	return link, files
 }
 
@@ -184,15 +184,61 @@ func TestSelectErrors(t *testing.T) {
 	}
 }
 
-// TestSelectLinger: trackers count a node with a part of the content as incomplete, but it does not wait for itself.
+// TestSelectLinger fetches a part at one node of a cluster, which trackers count as incomplete, and all at another one.
+// Neither waits for the other, and both wait for a third one.
 func TestSelectLinger(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
-	link, _ := seedTree(t, tracker.Start(t, "A"))
-	get := getPart(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out"), "a")
-	peertest.Wait(t, get)
-	if n := get.Incomplete(t.Context(), peer.Site); n != 0 {
-		t.Errorf("waits for %d nodes", n)
+	for name, start := range map[string]func(t testing.TB, cluster string, opts ...peertest.Option) *peer.Node{
+		"sessions alone": peertest.Start, "with a tracker": tracker.Start,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			link, _ := seedTree(t, start(t, "A"))
+			b := start(t, "B")
+			gets := []*peer.Transfer{getPart(t, b, link, filepath.Join(t.TempDir(), "out"), "a")}
+			link.Peers = append(link.Peers, b.Addrs()...)
+			gets = append(gets, peertest.Get(t, start(t, "B"), link, filepath.Join(t.TempDir(), "out")))
+			waitsFor := func(want int) {
+				t.Helper()
+				for _, get := range gets {
+					peertest.Wait(t, get)
+					peertest.Eventually(t, "the number of incomplete nodes", func() bool {
+						return get.Incomplete(t.Context(), peer.Site) == want && get.Incomplete(t.Context(), peer.Cluster) == want
+					})
+				}
+			}
+			waitsFor(0)
+			if st := gets[1].Status(); st.Connected < 2 || st.WholeNodes != 1 {
+				t.Errorf("%d nodes, and %d complete ones; want 2, and 1", st.Connected, st.WholeNodes)
+			}
+			if name == "with a tracker" {
+				tracker.Add(link, unreachable(t, "B"))
+				waitsFor(1)
+			}
+		})
+	}
+}
+
+// TestSelectPlanned fetches a part at a host of a plan, and all at the host that it would send to, which does not wait
+// for it.
+func TestSelectPlanned(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	nodes := startHosts(t, tracker, "a1", "b1", "c1")
+	link, files := seedTree(t, nodes[0], peer.SeedOptions{Plan: chainOf("a1", "b1", "c1")})
+	peertest.Wait(t, getPart(t, nodes[1], link, filepath.Join(t.TempDir(), "out"), "a"))
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, nodes[2], link, out)
+	followed := 0
+	peertest.Eventually(t, "the content", func() bool {
+		st := get.Status()
+		followed += st.Plan.Followed
+		return st.Phase == peer.Whole
+	})
+	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
+	if p := get.Status().Plan; !p.Known || p.Parents != 1 || followed > 0 {
+		t.Errorf("it followed the host with a part; the plan is %+v", p)
 	}
 }
 

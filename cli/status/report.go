@@ -111,7 +111,7 @@ func transferLines(st peer.Status, peers bool) []string {
 	add(true, "out", strings.Join(out, ", "))
 	add(st.Duplicate > 0, "wasted", term.Bytes(st.Duplicate)+" received more than once")
 	add(st.Coded > 0, "coded", describeCoding(st.Coded, st.Strategy))
-	add(st.Plan != nil, "plan", describePlan(st.Plan))
+	add(st.Plan != nil, "plan", describePlan(st.Plan, st.LeftOut))
 	for _, id := range st.Polluters {
 		add(true, "banned", id+" for corrupt blocks")
 	}
@@ -310,10 +310,12 @@ func endsIn(st peer.Status) string {
 }
 
 // describePlan formats the part of a node in a plan.
-func describePlan(p *peer.PlanStatus) string {
+func describePlan(p *peer.PlanStatus, leftOut peer.LeftOut) string {
 	switch {
 	case p == nil:
 		return ""
+	case leftOut.Pieces > 0:
+		return "not followed, as files are left out"
 	case !p.Known:
 		return "not found yet"
 	case !p.In:

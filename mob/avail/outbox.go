@@ -53,6 +53,9 @@ func NewOutbox(id proto.PeerID, to *Offers, home *Counts, pieces int) Outbox {
 	return Outbox{id: id, to: to, home: home, Subscribed: bitset.New(pieces)}
 }
 
+// Idle reports whether the peer has sent a Want, and is subscribed to nothing.
+func (o *Outbox) Idle() bool { return !o.sent.IsZero() && o.Subscribed.Len() == 0 }
+
 // Early reports whether a have is one of the first, which do not wait for a batch.
 func (o *Outbox) Early() bool {
 	if o.early >= maxEarly {

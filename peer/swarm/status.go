@@ -92,6 +92,7 @@ type PeerStatus struct {
 	Client   string        `json:"client,omitempty"`
 	Local    bool          `json:"local"`     // of the node's own cluster
 	Have     int           `json:"have"`      // pieces
+	Done     bool          `json:"-"`         // see [mob.PeerStatus]
 	Rate     int64         `json:"rate"`      // bytes received per second
 	InFlight int           `json:"in_flight"` // bytes requested and not received
 	RTT      time.Duration `json:"rtt_ns"`
@@ -172,6 +173,7 @@ func (s *Swarm) Peers() []PeerStatus {
 			Cluster:  p.Cluster,
 			Local:    p.Local,
 			Have:     p.Have * s.m.Pieces() / max(snap.strategy.Total, 1),
+			Done:     p.Done,
 			Rate:     int64(p.Rate),
 			InFlight: p.InFlight,
 			RTT:      p.RTT,
