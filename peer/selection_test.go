@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -287,6 +288,27 @@ func TestSelectCluster(t *testing.T) {
 	}
 	equalFiles(t, outs[0], files, "a/1", "a/2")
 	equalFiles(t, outs[1], files, slices.Sorted(maps.Keys(files))...)
+}
+
+// TestSelectKeep: only the fetched bytes of a part count, and only its files are deleted.
+func TestSelectKeep(t *testing.T) {
+	t.Parallel()
+	b := peertest.Start(t, "B")
+	link, files := seedTree(t, peertest.Start(t, "A"))
+	out := filepath.Join(t.TempDir(), "out")
+	get := getPart(t, b, link, out, "a/2")
+	peertest.Wait(t, get)
+	if err := os.WriteFile(filepath.Join(out, "c"), files["c"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, missing := range []int64{0, 1} {
+		b.SetKeep(peer.Keep{Disk: get.Status().Length - missing, Delete: true})
+		peer.EndAll(b, time.Now().Add(time.Hour))
+		if ended := len(b.Transfers()) == 0; ended != (missing > 0) {
+			t.Errorf("ended is %v with room for all but %d bytes", ended, missing)
+		}
+	}
+	equalFiles(t, out, files, "c")
 }
 
 // TestSelectUserFile gets all of the content once the user has made a file at the path of a left-out one.
