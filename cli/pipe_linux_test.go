@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPipeMemory seeds and gets a pipe of 600 MB, or 4 GB without -short, in less than 300 MB of memory. Killed commands
+// leave nothing of it on the disk.
+func TestPipeMemory(t *testing.T) {
+	const most = 300e6
+	size := int64(4e9)
+	if testing.Short() {
+		size = 600e6
+	}
+	source := func() io.Reader { return io.LimitReader(rand.NewChaCha8([32]byte{}), size) }
+	dirs := [2]string{t.TempDir(), t.TempDir()}
+	start := func(i int, arg ...string) (*exec.Cmd, io.Reader) {
+		cmd := exec.Command("mob", append(arg, "--data", dirs[i], "--listen", "/ip4/127.0.0.1/tcp/0", "--quiet")...)
+		out, err := cmd.StdoutPipe()
+		if i == 0 {
+			cmd.Stdin = source()
+		}
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = cmd.Process.Kill() })
+		return cmd, out
+	}
+	seed, out := start(0, "seed", "-")
+	link, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	get, out := start(1, "get", strings.TrimSpace(link), "-o", "-", "--stay")
+	want, got := sha256.New(), sha256.New()
+	if _, err := io.CopyN(got, out, size); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(want, source()); err != nil || string(got.Sum(nil)) != string(want.Sum(nil)) {
+		t.Errorf("the bytes differ, %v", err)
+	}
+	for _, cmd := range []*exec.Cmd{seed, get} {
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024
+		t.Logf("%s took %d MB of memory", cmd.Args[1], peak/1e6)
+		if peak > most {
+			t.Errorf("%s took %d bytes of memory, at most %.0f", cmd.Args[1], peak, most)
+		}
+	}
+	for _, dir := range dirs {
+		_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+			if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() > 1000 {
+				t.Errorf("%s has %d bytes", path, info.Size())
+			}
+			return nil
+		})
+	}
+}
