@@ -1,8 +1,11 @@
+//go:build !race
+
 package cli
 
 import (
 	"bufio"
 	"crypto/sha256"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -13,15 +16,13 @@ import (
 	"testing"
 )
 
-// TestPipeMemory seeds and gets a pipe of 600 MB, or 4 GB without -short, in less than 300 MB of memory. Killed commands
-// leave nothing of it on the disk.
+var pipeSize = flag.Int64("pipe", 400e6, "bytes of the pipe of TestPipeMemory")
+
+// TestPipeMemory seeds and gets a pipe in less than 300 MB of memory. Killed commands leave nothing of it on the disk.
+// With -pipe 4000000000 it is the case of 4 GB.
 func TestPipeMemory(t *testing.T) {
 	const most = 300e6
-	size := int64(4e9)
-	if testing.Short() {
-		size = 600e6
-	}
-	source := func() io.Reader { return io.LimitReader(rand.NewChaCha8([32]byte{}), size) }
+	source := func() io.Reader { return io.LimitReader(rand.NewChaCha8([32]byte{}), *pipeSize) }
 	dirs := [2]string{t.TempDir(), t.TempDir()}
 	start := func(i int, arg ...string) (*exec.Cmd, io.Reader) {
 		cmd := exec.Command("mob", append(arg, "--data", dirs[i], "--listen", "/ip4/127.0.0.1/tcp/0", "--quiet")...)
@@ -45,7 +46,7 @@ func TestPipeMemory(t *testing.T) {
 	}
 	get, out := start(1, "get", strings.TrimSpace(link), "-o", "-", "--stay")
 	want, got := sha256.New(), sha256.New()
-	if _, err := io.CopyN(got, out, size); err != nil {
+	if _, err := io.CopyN(got, out, *pipeSize); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(want, source()); err != nil || string(got.Sum(nil)) != string(want.Sum(nil)) {
