@@ -185,8 +185,6 @@ func TestPowerLossAtStart(t *testing.T) {
 				for range 8 {
 					p := faulty(t, kind{})
 					shape(p)
-					p.ok(p.fs.MkdirAll(faultDir, 0o700)) // as a node does, and flushes it
-					p.syncAll()
 					p.fs.SetPlan(&faultPlan{At: at, Times: 1, Err: syscall.EIO, Off: true})
 					err := p.startOrCreate()
 					done = err == nil

@@ -118,7 +118,7 @@ func strike(t *testing.T, f fault, at int, k kind, random *rand.Rand) {
 	}
 	p.reboot(nil)
 	p.verify(when)
-	if err := p.start(); err != nil || !p.complete() && !k.part {
+	if err := p.start(); err != nil || !p.complete() {
 		t.Errorf("%s: whole, but %d pieces are there, %v", when, p.open.Count(), err)
 		return
 	}

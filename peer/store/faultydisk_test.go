@@ -62,10 +62,7 @@ func faulty(t *testing.T, k kind) *disk {
 	}
 	f := newFaultFS()
 	p := &disk{Content: c, all: all, t: t, fs: f, files: store.NewFilesOn(f, 2), boot: journal.CurrentBoot()}
-	p.ok(f.MkdirAll("/state", 0o700))
-	if k.part {
-		p.ok(f.MkdirAll(faultDir, 0o700)) // else the power loss takes all of the state
-	}
+	p.ok(f.MkdirAll(faultDir, 0o700)) // as a node does, and flushes it
 	p.ok(f.MkdirAll("/home", 0o755))
 	p.writeFile(faultOutside, p.outside(), 0o444)
 	if k.links {

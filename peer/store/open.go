@@ -236,10 +236,11 @@ func (d opening) inspect() error {
 		return nil
 	}
 	missing, err := d.tree.missesEntries()
-	if !missing {
-		d.stage.Store(finished)
+	if missing || err != nil {
+		return err
 	}
-	return err
+	d.stage.Store(finished)
+	return d.journal.Sync() // a Finish that was cut short may have ended before that
 }
 
 // inspectFile records a file that exists.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -99,8 +100,28 @@ func (j *Journal) read(manifest [32]byte) (version uint32, err error) {
 	if j.next, err = replay(j.records(), j.ledger); err != nil {
 		return 0, err
 	}
+	if err := j.restore(); err != nil {
+		return 0, err
+	}
 	// Once records followed it, the tail would count as damage.
 	return version, j.f.Truncate(headerSize + int64(j.next)*recordSize)
+}
+
+// restore writes the file again if a flush has failed: the system has the bytes in memory then, and no later flush writes
+// them to the disk.
+func (j *Journal) restore() error {
+	size := headerSize + int64(j.next)*recordSize
+	read := func() ([]byte, error) { return io.ReadAll(io.NewSectionReader(j.f, 0, size)) }
+	cached, err := read()
+	if err != nil {
+		return err
+	}
+	j.f.DropCache()
+	if stored, err := read(); err == nil && bytes.Equal(stored, cached) {
+		return nil
+	}
+	_, err = j.f.WriteAt(cached, 0)
+	return err
 }
 
 // records returns a reader of what follows the header.
