@@ -125,3 +125,36 @@ func (c *Case) String() string {
 	}
 	return strings.Join(parts, ", ")
 }
+
+// Scale divides all rates and the size by n. Times stay as they are.
+func (c *Case) Scale(n float64) {
+	by := netns.Rate(n)
+	links := func(l netns.Links) netns.Links {
+		names := l.Clusters()
+		for i, a := range names {
+			for _, b := range names[i+1:] {
+				if r := l.Rate(a, b); r > 0 {
+					l = l.With(a, b, r/by)
+				}
+			}
+		}
+		return l
+	}
+	scenario := c.Scenario
+	c.Scenario = func(t time.Duration) (netns.Links, time.Duration) {
+		l, until := scenario(t)
+		return links(l), until
+	}
+	if c.Nominal != nil {
+		nominal := links(*c.Nominal)
+		c.Nominal = &nominal
+	}
+	c.Size = int64(float64(c.Size) / n)
+	for i := range c.Clusters {
+		cl := &c.Clusters[i]
+		cl.NIC, cl.WANNIC, cl.Uplink = cl.NIC/by, cl.WANNIC/by, cl.Uplink/by
+		for k := range cl.SlowNIC {
+			cl.SlowNIC[k] /= by
+		}
+	}
+}

@@ -65,24 +65,3 @@ func runs(n int) string {
 	}
 	return fmt.Sprintf("means of %d runs (lowest-highest)", n)
 }
-
-// WriteSVG draws the sum of rates relative to flat by the number of destinations: a panel for each
-// model, first with symmetric links and then with asymmetric ones.
-func (r *PlanReport) WriteSVG(out io.Writer) error {
-	c := chart{title: fmt.Sprintf("sum of rates relative to flat, %d hosts, %d runs", r.Nodes, len(r.Cases[0].Results[0].Relative))}
-	for _, of := range r.Cases {
-		i := slices.IndexFunc(c.panels, func(p *panel) bool { return p.title == of.links() })
-		if i < 0 {
-			i = len(c.panels)
-			c.panels = append(c.panels, &panel{title: of.links()})
-		}
-		for k, p := range of.Results {
-			if k == len(c.series) {
-				c.series = append(c.series, p.Algorithm)
-			}
-			// The spread comes from the random links, and would hide the differences.
-			c.panels[i].add(fmt.Sprintf("%d destinations", of.Destinations), k, &bar{value: p.Mean, text: figure(p.Mean)})
-		}
-	}
-	return c.write(out)
-}

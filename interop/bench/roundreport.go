@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"io"
-	"slices"
 )
 
 // RoundReport is the result of simulations in rounds.
@@ -30,23 +29,4 @@ func (r *RoundReport) WriteTable(out io.Writer) error {
 		t.row(c.Strategy, fmt.Sprint(c.Nodes), fmt.Sprint(c.Limit), all, fmt.Sprintf("%.1f", c.Beyond), fmt.Sprintf("%.1f %%", 100*c.Useless))
 	}
 	return t.w.Flush()
-}
-
-// WriteSVG draws the rounds beyond k + log2 n of each strategy by the number of nodes.
-func (r *RoundReport) WriteSVG(out io.Writer) error {
-	title := fmt.Sprintf("%d blocks, %d runs: rounds beyond k + log2 n", r.Blocks*r.Batches, len(r.Cases[0].Rounds))
-	p := &panel{}
-	c := chart{title: title, panels: []*panel{p}}
-	for _, of := range r.Cases {
-		i := slices.Index(c.series, of.Strategy)
-		if i < 0 {
-			i = len(c.series)
-			c.series = append(c.series, of.Strategy)
-		}
-		all := of.sorted()
-		p.add(fmt.Sprintf("%d nodes", of.Nodes), i, &bar{
-			value: of.Beyond, low: float64(all[0] - of.Limit), high: float64(all[len(all)-1] - of.Limit), text: fmt.Sprintf("%.1f", of.Beyond),
-		})
-	}
-	return c.write(out)
 }

@@ -179,7 +179,12 @@ func orNone(v float64, format string) string {
 	return fmt.Sprintf(format, v)
 }
 
-func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
+func seconds(s float64) string {
+	if s > 0 && s < 0.1 {
+		return fmt.Sprintf("%.3f s", s)
+	}
+	return fmt.Sprintf("%.1f s", s)
+}
 
 // megabytes formats a size.
 func megabytes(n float64) string {

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/bench/operations"
 	"github.com/mobgrid/mob/interop/netns"
@@ -73,7 +71,6 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 		for _, c := range netns.Clusters(4, 4, 4, 4) {
 			r.Clusters = append(r.Clusters, bench.ClusterSize{Name: c.Name, Nodes: c.Nodes})
 		}
-		var lines []string
 		for range repeat {
 			for _, system := range o.Systems {
 				if err := operations.Missing(system); err != nil {
@@ -89,15 +86,9 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 				if run.Error != "" {
 					failed = errors.Join(failed, fmt.Errorf("%s, %s: %s", o.Name, system, run.Error))
 				}
-				lines = append(lines, fmt.Sprintf("%-30s %-6s %8.3f s, %s", o.Name, system, run.Last, copiesText(run)))
 			}
 		}
-		err := a.Print(r, func(w term.TextWriter) {
-			for _, l := range lines {
-				w.Line("%s", l)
-			}
-		})
-		if err != nil {
+		if err := new(commonFlags).print(a, r); err != nil {
 			return err
 		}
 	}
@@ -121,12 +112,4 @@ func runOperation(ctx context.Context, system string, o operations.Operation) *b
 		run.Copies = append(run.Copies, bench.ClusterCopies{Cluster: cluster, Copies: in[cluster] / float64(o.Bytes)})
 	}
 	return run
-}
-
-func copiesText(r *bench.Run) string {
-	var all []string
-	for _, c := range r.Copies {
-		all = append(all, fmt.Sprintf("%.2f", c.Copies))
-	}
-	return "copies into clusters: " + strings.Join(all, " ")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,8 +29,8 @@ type commonFlags struct {
 	rtt                             time.Duration
 	seed                            uint64
 	repeat                          int
+	wan                             netns.Rate // of all links between clusters; zero: of the scenario
 	verbose, check                  bool
-	svg                             string
 }
 
 func (f *commonFlags) add(fl *pflag.FlagSet) {
@@ -47,7 +46,6 @@ func (f *commonFlags) add(fl *pflag.FlagSet) {
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 1, "runs of each system: the median and the spread are shown")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show for each link how long it stood idle, and when")
-	f.addSVG(fl)
 	fl.BoolVar(&f.check, "check", false,
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
 }
@@ -84,7 +82,7 @@ func (f *commonFlags) benchCase() (c bench.Case, err error) {
 			return c, fmt.Errorf("--kill: %w", err)
 		}
 	}
-	given, err := f.givenLinks()
+	given, err := f.givenLinks(c.Names())
 	if err != nil {
 		return c, fmt.Errorf("--links: %w", err)
 	}
@@ -102,7 +100,11 @@ func (f *commonFlags) checkRepeat() error {
 }
 
 // givenLinks reads the file of --links; nil without the flag.
-func (f *commonFlags) givenLinks() (*netns.Links, error) {
+func (f *commonFlags) givenLinks(clusters []string) (*netns.Links, error) {
+	if f.wan > 0 {
+		l := netns.Uniform(f.wan, clusters...)
+		return &l, nil
+	}
 	if f.links == "" {
 		return nil, nil
 	}
@@ -184,21 +186,12 @@ func parseLoss(s string) (float64, error) {
 	return v / 100, nil
 }
 
-// addSVG adds the flag --svg.
-func (f *commonFlags) addSVG(fl *pflag.FlagSet) {
-	fl.StringVar(&f.svg, "svg", "", "draw the results into this file")
-}
+// report is a result that can be printed.
+type report interface{ WriteTable(out io.Writer) error }
 
-// report is a result that can be printed and drawn.
-type report interface {
-	WriteTable(out io.Writer) error
-	WriteSVG(out io.Writer) error
-}
-
-// print prints a report, and draws it if asked.
+// print prints a report.
 func (f *commonFlags) print(a *command.App, r report) error {
-	err := a.Print(r, func(w term.TextWriter) { _ = r.WriteTable(w) }) // Print returns the error
-	return errors.Join(err, f.draw(a.Env, r.WriteSVG))
+	return a.Print(r, func(w term.TextWriter) { _ = r.WriteTable(w) }) // Print returns the error
 }
 
 // printLinks prints the links of a report with --verbose.
@@ -230,18 +223,6 @@ func (f *commonFlags) runs(ctx context.Context, a *command.App, system, what str
 		}
 	}
 	return nil
-}
-
-// draw writes the picture of --svg, if there is one.
-func (f *commonFlags) draw(env *command.Env, write func(io.Writer) error) error {
-	if f.svg == "" {
-		return nil
-	}
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	return env.Overwrite(f.svg, b.Bytes())
 }
 
 // runName is the name of a system, with the number of the run if there are several.

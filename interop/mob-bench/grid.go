@@ -55,7 +55,7 @@ const gridExample = `  mob-bench grid --systems mob,aria2,libtorrent,transmissio
   mob-bench grid --systems mob,mob:plan=balanced,mob:plan=chain --scenario mayhem
   mob-bench grid --systems mob,aria2 --rtt 100ms --slow-node C2=0.5MB --kill 10%@5s+2s --verbose
   mob-bench grid --systems mob,aria2 --rtt 60ms --loss 0.5% --congestion bbr --size 120MB
-  mob-bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB --svg one.svg`
+  mob-bench grid --systems mob,aria2 --clusters 20 --nic 12.5MB --size 200MB`
 
 func newGrid(a *command.App) *cobra.Command {
 	var f commonFlags
@@ -91,6 +91,15 @@ func runGrid(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, 
 	if err := netns.Available(); err != nil {
 		return err
 	}
+	r, err := gridReport(ctx, a, f, c, systems)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, ownNames(systems)...))
+}
+
+// gridReport runs the systems that are installed.
+func gridReport(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, systems []bench.System) (*bench.Report, error) {
 	var installed []bench.System
 	var leftOut []bench.LeftOut
 	for _, s := range systems {
@@ -102,14 +111,13 @@ func runGrid(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, 
 		installed = append(installed, s)
 	}
 	if len(installed) == 0 {
-		return fmt.Errorf("%s: %s", leftOut[0].System, leftOut[0].Why)
+		return nil, fmt.Errorf("%s: %s", leftOut[0].System, leftOut[0].Why)
 	}
 	r, err := runCase(ctx, a, f, c, installed)
-	if err != nil {
-		return err
+	if err == nil {
+		r.LeftOut = leftOut
 	}
-	r.LeftOut = leftOut
-	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, ownNames(installed)...))
+	return r, err
 }
 
 // runCase makes the content of a case and runs the systems in turn, so that a change of load on the

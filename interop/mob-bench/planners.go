@@ -29,19 +29,18 @@ share links fairly, and no host forwards more than it gets. "mob-bench plan --he
 the planners do. One seed gives one result, except for the times.`
 
 const plannersExample = `  mob-bench planners
-  mob-bench planners --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json
-  mob-bench planners --svg docs/plots/plans.svg`
+  mob-bench planners --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json`
 
 func newPlanners(a *command.App) *cobra.Command {
 	var f plannersFlags
 	return a.Command(command.Spec{
 		Use: "planners", Short: "Compare planners", Long: plannersHelp, Example: plannersExample, Flags: f.add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, _ []string) error {
-			cases, err := f.cases()
+			r, err := f.report(ctx, a)
 			if err != nil {
-				return command.Usagef("%w", err)
+				return err
 			}
-			return runPlanners(ctx, a, &f, cases)
+			return f.print(a, r)
 		},
 	})
 }
@@ -53,7 +52,6 @@ func (f *plannersFlags) add(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.algorithms, "algorithms", plan.Algorithms(), "planners")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with new links, a new source and new destinations")
-	f.addSVG(fl)
 }
 
 // plannersFlags are the flags of mob-bench planners.
@@ -99,13 +97,16 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 	return all, f.checkRepeat()
 }
 
-// runPlanners compares planners and prints the results.
-func runPlanners(ctx context.Context, a *command.App, f *plannersFlags, cases []*bench.PlanCase) error {
+// report compares planners.
+func (f *plannersFlags) report(ctx context.Context, a *command.App) (*bench.PlanReport, error) {
+	cases, err := f.cases()
+	if err != nil {
+		return nil, command.Usagef("%w", err)
+	}
 	for _, c := range cases {
 		if err := f.runs(ctx, a, c.Model, fmt.Sprintf("%d destinations", c.Destinations), c.Run); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r := &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}
-	return f.print(a, r)
+	return &bench.PlanReport{Nodes: bench.PlanNodes, Seed: f.seed, Cases: cases}, nil
 }

@@ -35,7 +35,7 @@ func (f *roundFlags) add(fl *pflag.FlagSet) {
 func (f *roundFlags) given() (bool, error) {
 	rounds := f.set.Changed("strategy")
 	only := []string{"strategy", "nodes", "blocks", "batches"}
-	both := []string{"seed", "repeat", "json", "svg"}
+	both := []string{"seed", "repeat", "json"}
 	var err error
 	f.set.Visit(func(fl *pflag.Flag) {
 		switch {
@@ -89,20 +89,19 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 	return all, nil
 }
 
-// runRounds simulates in rounds and prints the results.
-func runRounds(ctx context.Context, a *command.App, f *commonFlags, rounds *roundFlags) error {
+// report simulates in rounds.
+func (rounds *roundFlags) report(ctx context.Context, a *command.App, f *commonFlags) (*bench.RoundReport, error) {
 	cases, err := rounds.cases()
 	if err == nil {
 		err = f.checkRepeat()
 	}
 	if err != nil {
-		return command.Usagef("%w", err)
+		return nil, command.Usagef("%w", err)
 	}
 	for _, c := range cases {
 		if err := f.runs(ctx, a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	r := &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}
-	return f.print(a, r)
+	return &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}, nil
 }

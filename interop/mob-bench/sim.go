@@ -90,17 +90,30 @@ func (f *simFlags) run(ctx context.Context, a *command.App, _ []string) error {
 		return command.Usagef("%w", err)
 	}
 	if inRounds {
-		return runRounds(ctx, a, &f.commonFlags, &f.rounds)
+		r, err := f.rounds.report(ctx, a, &f.commonFlags)
+		if err != nil {
+			return err
+		}
+		return f.print(a, r)
 	}
 	c, err := f.benchCase()
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
-	s := bench.NewSimulation(&c)
+	r, err := f.report(ctx, a, &c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, r.Results[0].System))
+}
+
+// report simulates a case.
+func (f *simFlags) report(ctx context.Context, a *command.App, c *bench.Case) (*bench.Report, error) {
+	s := bench.NewSimulation(c)
 	coded := f.rounds.set.Changed("coded")
 	if coded {
 		if err := s.Code(f.k); err != nil {
-			return command.Usagef("--coded=%d: %w", f.k, err)
+			return nil, command.Usagef("--coded=%d: %w", f.k, err)
 		}
 	}
 	if f.flat {
@@ -108,19 +121,15 @@ func (f *simFlags) run(ctx context.Context, a *command.App, _ []string) error {
 	}
 	if f.algorithm != "" {
 		if coded {
-			return command.Usagef("--plan and --coded are mutually exclusive: a transfer is planned or coded")
+			return nil, command.Usagef("--plan and --coded are mutually exclusive: a transfer is planned or coded")
 		}
 		if err := plan.CheckAlgorithm(f.algorithm); err != nil {
-			return command.Usagef("--plan: %w", err)
+			return nil, command.Usagef("--plan: %w", err)
 		}
 		if err := s.Plan(f.algorithm); err != nil {
-			return fmt.Errorf("plan: %w", err)
+			return nil, fmt.Errorf("plan: %w", err)
 		}
 	}
-	return runSim(ctx, a, &f.commonFlags, &c, s)
-}
-
-func runSim(ctx context.Context, a *command.App, f *commonFlags, c *bench.Case, s *bench.Simulation) error {
 	r := bench.NewReport(c)
 	a.Note("%s", r.Case)
 	err := f.runs(ctx, a, s.Name(), "simulating", func(ctx context.Context, seed uint64) error {
@@ -130,10 +139,7 @@ func runSim(ctx context.Context, a *command.App, f *commonFlags, c *bench.Case, 
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, s.Name()))
+	return r, err
 }
 
 // showTime shows how long something has been going on, until stop is called.

@@ -21,7 +21,7 @@ func systemNames() []string {
 	for _, c := range bench.Copiers() {
 		names = append(names, c.Name())
 	}
-	return names
+	return append(names, bench.MagPIe{}.Name())
 }
 
 // parseSystems parses the names of --systems. An error is a usage error.
@@ -52,6 +52,10 @@ func parseSystem(name string) (bench.System, error) {
 	}
 	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
 		return seededSystem(strings.Split(options, ":"))
+	}
+	if name == (bench.MagPIe{}).Name() {
+		program, err := os.Executable()
+		return bench.MagPIe{Program: program}, err
 	}
 	if c := stock.Find(name); c != nil {
 		return bench.BitTorrent{Client: c}, nil

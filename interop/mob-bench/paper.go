@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/command"
+	"github.com/mobgrid/mob/interop/bench"
+	"github.com/mobgrid/mob/interop/bench/operations"
+	"github.com/mobgrid/mob/interop/netns"
+)
+
+const paperHelp = `Compares mob with the measurements in five papers: mob, cooper, kascade, stable (broadcast)
+and twister. It runs the cases of these papers on the grid and in the simulator, and
+writes report.md and a picture of each figure. It needs root, and mob and mobd beside it.
+
+Rates and sizes of large grids are divided by --scale. The report starts with a
+calibration, which says whether such cases are compared, and lists what differs.
+
+All cases take up to 90 minutes on two cores. With --quick each runs once, contents
+of more than 60 MB are a quarter as long, and the longest cases are left out: 10 minutes.
+After Ctrl-C the report has the rows so far.`
+
+const paperExample = `  sudo mob-bench paper --quick
+  sudo mob-bench paper mob twister -o report`
+
+// paperFlags are the flags of mob-bench paper.
+type paperFlags struct {
+	scale, out, magpie string
+	quick              bool
+}
+
+func newPaper(a *command.App) *cobra.Command {
+	var f paperFlags
+	return a.Command(command.Spec{
+		Use: "paper [" + strings.Join(bench.PaperNames(), " ") + "]", Short: "Compare with the figures of five papers", Long: paperHelp, Example: paperExample,
+		Args: cobra.ArbitraryArgs,
+		Flags: func(fl *pflag.FlagSet) {
+			fl.BoolVar(&f.quick, "quick", false, "run the short cases once, with short contents")
+			fl.StringVar(&f.scale, "scale", "1/4", "rates and sizes of large grids, as a part of the full ones: 1/2 to 1/64, or 1")
+			fl.StringVarP(&f.out, "out", "o", "paper", "`DIR` of the report")
+			fl.StringVar(&f.magpie, "magpie", "", "")
+			_ = fl.MarkHidden("magpie") // exists
+		},
+		Run: func(ctx context.Context, a *command.App, papers []string) error {
+			if f.magpie != "" {
+				var n bench.MagPIeNode
+				if err := json.Unmarshal([]byte(f.magpie), &n); err != nil {
+					return err
+				}
+				return n.Run(ctx)
+			}
+			scale, err := parseScale(f.scale)
+			if err != nil {
+				return command.Usagef("--scale: %w", err)
+			}
+			for _, p := range papers {
+				if !slices.Contains(bench.PaperNames(), p) {
+					return command.Usagef("unknown paper %q: use some of %s", p, strings.Join(bench.PaperNames(), ", "))
+				}
+			}
+			if len(papers) == 0 {
+				papers = bench.PaperNames()
+			}
+			if err := netns.Available(); err != nil {
+				return err
+			}
+			return f.run(ctx, a, scale, papers)
+		},
+	})
+}
+
+// parseScale returns the divisor of a scale such as 1/4.
+func parseScale(s string) (float64, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(s, "1"), "/"))
+	if s == "1" {
+		n, err = 1, nil
+	}
+	if err != nil || n < 1 || n > 64 || s != "1" && s != fmt.Sprintf("1/%d", n) {
+		return 0, fmt.Errorf("%q is not 1 or 1/2 to 1/64", s)
+	}
+	return float64(n), nil
+}
+
+// run runs the cases of the papers. It writes the report after each, so that an interrupted run has one too.
+func (f *paperFlags) run(ctx context.Context, a *command.App, scale float64, papers []string) error {
+	all, _ := bench.PaperTable()
+	all = slices.DeleteFunc(all, func(c bench.PaperCase) bool { return !slices.Contains(papers, c.Paper) || f.quick && c.Long })
+	r := &bench.PaperReport{
+		Made: bench.NewMade(), Papers: papers, Scale: scale, Cases: append(bench.Calibration(), all...), Results: map[string]*bench.PaperResult{},
+	}
+	for i, c := range r.Cases {
+		a.Note("case %d of %d: %s", i+1, len(r.Cases), c.Name)
+		res := bench.NewPaperResult()
+		res.Load, res.Scaled = bench.NewMade().Load, c.Scaled && scale > 1
+		for _, line := range c.Commands {
+			if err := f.add(ctx, a, &c, scale, line, res); err != nil {
+				a.Note("%s: %v", c.Name, err)
+				res.Failed[""] = command.OneLine(err.Error())
+			}
+			if ctx.Err() != nil {
+				return errors.Join(r.Write(f.out), context.Cause(ctx))
+			}
+		}
+		r.Results[c.Name] = res
+		if err := r.Write(f.out); err != nil {
+			return err
+		}
+	}
+	a.Note("%s/report.md is written", f.out)
+	return nil
+}
+
+// add runs a command of a case and adds its results.
+func (f *paperFlags) add(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64, line string, res *bench.PaperResult) error {
+	if name, ok := strings.CutPrefix(line, "collective "); ok {
+		return addOperation(ctx, name, res)
+	}
+	words := strings.Fields(line)
+	if words[0] == "planners" {
+		var p plannersFlags
+		if err := parse(p.add, words); err != nil {
+			return err
+		}
+		r, err := p.report(ctx, a)
+		if err == nil {
+			res.AddPlans(r)
+		}
+		return err
+	}
+	s, err := parseCase(words)
+	if err != nil {
+		return err
+	}
+	if len(s.rounds.strategies) > 0 {
+		r, err := s.rounds.report(ctx, a, &s.commonFlags)
+		if err == nil {
+			res.AddRounds(r)
+		}
+		return err
+	}
+	bc, err := f.benchCase(&s.commonFlags, c, scale)
+	if err != nil {
+		return err
+	}
+	r, err := f.report(ctx, a, s, bc)
+	if err == nil {
+		res.AddReport(r, c.Sum)
+	}
+	return err
+}
+
+func parse(add func(*pflag.FlagSet), words []string) error {
+	fl := pflag.NewFlagSet(words[0], pflag.ContinueOnError)
+	add(fl)
+	return fl.Parse(words[1:])
+}
+
+// parseCase parses the flags of grid or sim.
+func parseCase(words []string) (*simFlags, error) {
+	s := new(simFlags)
+	if words[0] == "sim" {
+		return s, parse(s.add, words)
+	}
+	return s, parse(s.addGrid, words)
+}
+
+// benchCase makes the case of flags, with the links and the scale of the case of a paper.
+func (f *paperFlags) benchCase(s *commonFlags, c *bench.PaperCase, scale float64) (bench.Case, error) {
+	size, err := humanize.ParseBytes(s.size)
+	if err != nil {
+		return bench.Case{}, err
+	}
+	if f.quick && size > 60e6 {
+		s.size = fmt.Sprint(size / 4)
+	}
+	s.wan = netns.Rate(c.WAN) * netns.MBps
+	bc, err := s.benchCase()
+	if err != nil {
+		return bc, err
+	}
+	if c.Initial {
+		links, _ := bc.Scenario(0)
+		bc.Nominal = &links
+	}
+	if c.Scaled {
+		bc.Scale(scale)
+	}
+	return bc, nil
+}
+
+// report simulates a case, or runs its systems on the grid three times, or once with --quick.
+func (f *paperFlags) report(ctx context.Context, a *command.App, s *simFlags, bc bench.Case) (*bench.Report, error) {
+	if len(s.systems) == 0 {
+		return s.report(ctx, a, &bc)
+	}
+	systems, err := parseSystems(s.systems)
+	if err != nil {
+		return nil, err
+	}
+	if s.repeat = 3; f.quick {
+		s.repeat = 1
+	}
+	return gridReport(ctx, a, &s.commonFlags, bc, systems)
+}
+
+// addOperation adds a collective operation of mob: its rate, and as "bytes" the reciprocal of what entered clusters.
+func addOperation(ctx context.Context, name string, res *bench.PaperResult) error {
+	o, err := findOperation(name)
+	if err != nil {
+		return err
+	}
+	run := runOperation(ctx, own, o)
+	if run.Error != "" {
+		return errors.New(run.Error)
+	}
+	copies := 0.0
+	for _, c := range run.Copies {
+		copies += c.Copies
+	}
+	res.Rates[own], res.Rates["bytes"], res.Runs = run.Rate, 1/copies, 1
+	return nil
+}
+
+func findOperation(name string) (operations.Operation, error) {
+	all := operations.Operations()
+	i := slices.IndexFunc(all, func(o operations.Operation) bool { return o.Name == name })
+	if i < 0 {
+		return operations.Operation{}, fmt.Errorf("there is no operation %q", name)
+	}
+	return all[i], nil
+}
