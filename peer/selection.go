@@ -3,7 +3,6 @@ package peer
 import (
 	"errors"
 	"path/filepath"
-	"slices"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -45,64 +44,45 @@ func (r *run) selectFiles() (err error) {
 	return r.update(func(rec *metadata.Record) { rec.LeftOut = leftOut })
 }
 
-// selection returns what a known transfer fetches after a call of Get that also chooses files. What a failed or stopped transfer did
-// not start on is not fetched for an earlier call.
+// selection returns what a known transfer fetches after a call of Get, which adds what it chooses. What a failed or stopped
+// transfer did not start on is not fetched for an earlier call. It fails with a [*store.ExistsError] if there is something at
+// the path of a left-out file that is now chosen, unless reuse is set.
 func (a *addition) selection(missing bool) (metadata.Selections, error) {
-	old, d := &a.t.state().rec, a.t.Description()
+	old, chosen, d := &a.t.state().rec, a.record.Selected, a.t.Description()
+	all, fresh := old.Selected.Add(chosen), missing || !old.Begun && !a.t.state().running() // such as after one without files
+	if fresh {
+		all = chosen
+	}
 	if d.Manifest() == nil {
 		_ = d.Load() // the next run reports an error
 	}
 	m := d.Manifest()
-	if m != nil {
-		if _, err := a.record.Selected.Of(m); err != nil {
-			return nil, err
-		}
-	}
-	switch {
-	case missing, !old.Begun && !a.t.state().running(): // such as after a selection without files
-		return a.record.Selected, nil
-	case len(old.Selected) == 0 || len(a.record.Selected) > 0 && slices.ContainsFunc(old.Selected, a.record.Selected[0].Equal):
-		return old.Selected, nil
-	case old.Seed:
-		return nil, errSelectSeeded
-	}
-	var all metadata.Selections
-	if len(a.record.Selected) > 0 {
-		all = slices.Concat(old.Selected, a.record.Selected)
-	}
 	if m == nil {
 		return all, nil
 	}
-	return a.widen(m, old.Selected, all)
-}
-
-// widen returns all, or old if that has the same entries. It fails with a [*store.ExistsError] if there is something at the path
-// of a left-out file that is now selected, unless reuse is set.
-func (a *addition) widen(m *proto.Manifest, old, all metadata.Selections) (metadata.Selections, error) {
-	before, err := old.Of(m)
+	part, err := chosen.Of(m)
+	if err != nil || fresh {
+		return all, err
+	}
+	before, err := old.Selected.Of(m)
 	if err != nil {
 		return nil, err
 	}
-	after, err := all.Of(m)
-	if err != nil {
-		return nil, err
-	}
-	root, same := a.t.state().rec.Root, true
-	for i, e := range after.Entries {
-		if !before.LeavesOut(i) || after.LeavesOut(i) {
+	wider := false
+	for i, e := range part.Entries {
+		path := filepath.Join(old.Root, filepath.FromSlash(e.Path))
+		switch {
+		case part.LeavesOut(i) || !before.LeavesOut(i):
 			continue
-		}
-		same = false
-		if e.Kind != proto.File || a.reuse {
-			continue
-		}
-		path := filepath.Join(root, filepath.FromSlash(e.Path))
-		if _, err := a.t.node.fs.lstat(path); err == nil {
+		case old.Seed:
+			return nil, errSelectSeeded
+		case e.Kind == proto.File && !a.reuse && !a.t.node.fs.missing(path):
 			return nil, &store.ExistsError{Path: path, Inside: true}
 		}
+		wider = true
 	}
-	if same {
-		return old, nil
+	if !wider {
+		return old.Selected, nil
 	}
 	return all, nil
 }

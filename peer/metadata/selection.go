@@ -74,6 +74,17 @@ func matchesGlob(glob, name []string) bool {
 // Selections choose what at least one of them chooses. An empty list chooses all.
 type Selections []Selection
 
+// Add returns selections that choose what s or more chooses.
+func (s Selections) Add(more Selections) Selections {
+	switch {
+	case len(s) == 0 || len(more) == 0:
+		return nil
+	case slices.ContainsFunc(s, more[0].Equal):
+		return s
+	}
+	return slices.Concat(s, more)
+}
+
 var (
 	errSingleFile = errors.New("--include and --exclude are for directories, and the content is a single file")
 	errNoMatch    = errors.New("no file of the content matches --include and --exclude: `mob inspect` lists the files")
@@ -87,26 +98,22 @@ func (s Selections) Of(m *proto.Manifest) (*proto.Manifest, error) {
 	if len(m.Entries) == 1 && m.Entries[0].Path == "" {
 		return nil, errSingleFile
 	}
-	files, selected, parents := 0, make([]bool, len(m.Entries)), make(map[string]bool)
-	for i, e := range slices.Backward(m.Entries) { // a directory precedes its entries
-		if e.Kind == proto.Pad {
+	files, kept := 0, make(map[string]bool) // paths, and the directories above them
+	for _, e := range m.Entries {
+		if e.Kind == proto.Pad || !slices.ContainsFunc(s, func(one Selection) bool { return one.has(e.Path) }) {
 			continue
-		}
-		has := slices.ContainsFunc(s, func(one Selection) bool { return one.has(e.Path) })
-		if selected[i] = has || parents[e.Path]; !selected[i] {
-			continue
-		}
-		for dir := path.Dir(e.Path); dir != "." && !parents[dir]; dir = path.Dir(dir) {
-			parents[dir] = true
 		}
 		if e.Kind == proto.File {
 			files++
+		}
+		for name := e.Path; name != "." && !kept[name]; name = path.Dir(name) {
+			kept[name] = true
 		}
 	}
 	if files == 0 {
 		return nil, errNoMatch
 	}
-	return m.Partial(func(i int) bool { return !selected[i] && m.Entries[i].Kind != proto.Pad }), nil
+	return m.Partial(func(i int) bool { return m.Entries[i].Kind != proto.Pad && !kept[m.Entries[i].Path] }), nil
 }
 
 // LeftOut counts what a transfer does not fetch. Its JSON is an interface for scripts.
