@@ -175,8 +175,7 @@ func TestStatusOfChangedCopy(t *testing.T) {
 	}
 }
 
-// TestServingTransferLooks checks that a node compares a complete transfer with the disk without being asked, and logs the
-// difference once.
+// TestServingTransferLooks checks that Look, which a node calls every minute, logs a difference once.
 func TestServingTransferLooks(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), new(peertest.Recorder)
@@ -186,7 +185,7 @@ func TestServingTransferLooks(t *testing.T) {
 	seed, _ := peertest.Seed(t, n, filepath.Join(dir, "src"), peer.SeedOptions{})
 	check(t, os.Remove(filepath.Join(dir, "src/x")))
 	for range 2 {
-		peer.EveryMinute(n)
+		peer.Look(n.Transfers()...)
 	}
 	for log.Count("differs from its files") == 0 { // a slow disk is not waited for
 		time.Sleep(10 * time.Millisecond)

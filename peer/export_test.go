@@ -43,10 +43,7 @@ func (t *Transfer) Dir() string { return t.dir }
 func (t *Transfer) Node() *Node { return t.node }
 
 // EndAll ends the transfers of a node that end at a time.
-func EndAll(n *Node, now time.Time) { n.keeper.endAll(now) }
-
-// EveryMinute calls the keeper of a node.
-func EveryMinute(n *Node) { n.keeper.everyMinute(time.Now()) }
+func EndAll(n *Node, now time.Time) { n.endKept(now) }
 
 // WithFiles has a node open files on a file system.
 func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.files = store.NewFilesOn(fsys, 64) } }

@@ -2,11 +2,9 @@ package peer
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
@@ -26,20 +24,14 @@ type Keep struct {
 }
 
 const (
-	// keepEvery is the time between two calls of everyMinute.
+	// keepEvery is the time between two calls of keepHouse.
 	keepEvery = time.Minute
 	// keepIdle is the minimum time between the last use of a transfer and its end.
 	keepIdle = 10 * time.Minute
 )
 
 // SetKeep sets how long transfers are kept from now on.
-func (n *Node) SetKeep(k Keep) { n.keeper.keep.Store(&k) }
-
-// keeper does what is due every minute at a node.
-type keeper struct {
-	node *Node
-	keep atomic.Pointer[Keep]
-}
+func (n *Node) SetKeep(k Keep) { n.keep.Store(&k) }
 
 // kept has the properties that decide how long a transfer is kept.
 type kept struct {
@@ -83,52 +75,43 @@ func (k Keep) ended(list []kept, now time.Time) (ends []kept) {
 	return ends
 }
 
-// run calls everyMinute until ctx ends.
-func (k *keeper) run(ctx context.Context) {
+// keepHouse compares complete transfers with the disk, and ends transfers, every minute until the node closes.
+func (n *Node) keepHouse() {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case now := <-tick.C:
-			k.everyMinute(now)
-		case <-ctx.Done():
+			Look(n.Transfers()...)
+			n.endKept(now)
+		case <-n.ctx.Done():
 			return
 		}
 	}
 }
 
-// everyMinute compares complete transfers with the disk, and ends transfers.
-func (k *keeper) everyMinute(now time.Time) {
-	Look(k.node.Transfers()...)
-	k.endAll(now)
-}
-
-func (k *keeper) endAll(now time.Time) {
-	keep := k.keep.Load()
+// endKept ends the transfers whose time has come, unless they were used since.
+func (n *Node) endKept(now time.Time) {
+	keep := n.keep.Load()
 	if *keep == (Keep{}) {
 		return
 	}
 	var list []kept
-	for _, t := range k.node.Transfers() {
+	for _, t := range n.Transfers() {
 		if t.dir != "" {
 			list = append(list, keptOf(t, now))
 		}
 	}
 	for _, e := range keep.ended(list, now) {
-		k.end(e, keep.Delete && e.fetched, now)
-	}
-}
-
-// end ends a transfer, unless it was used since.
-func (k *keeper) end(e kept, deleteContent bool, now time.Time) {
-	t := e.transfer
-	log := t.log().With("path", t.state().rec.Root)
-	left, err := k.node.remove(t, deleteContent, func() bool { return now.Sub(keptOf(t, now).used) >= keepIdle })
-	switch {
-	case err != nil:
-		log.Error("content not ended", "error", err)
-	case !k.node.transfers.has(t):
-		log.Info("content ended", "why", e.why, "deleted", deleteContent, "left", len(left))
+		t, deleted := e.transfer, keep.Delete && e.fetched
+		log := t.log().With("path", t.state().rec.Root)
+		left, err := n.remove(t, deleted, func() bool { return now.Sub(keptOf(t, now).used) >= keepIdle })
+		switch {
+		case err != nil:
+			log.Error("content not ended", "error", err)
+		case !n.transfers.has(t):
+			log.Info("content ended", "why", e.why, "deleted", deleted, "left", len(left))
+		}
 	}
 }
 
@@ -151,8 +134,7 @@ func keptOf(t *Transfer, now time.Time) kept {
 	return k
 }
 
-// keptSince returns the start of the time that a transfer is kept. Records of an earlier version do not have the time
-// of completion.
+// keptSince returns the start of the time that a transfer is kept: a completed one may be seeded again later.
 func keptSince(r *metadata.Record) time.Time {
 	if r.Completed.After(r.Added) {
 		return r.Completed
@@ -161,12 +143,11 @@ func keptSince(r *metadata.Record) time.Time {
 }
 
 // ends returns when the transfer ends, zero if it does not.
-func (k *keeper) ends(r *metadata.Record) time.Time {
-	keep := k.keep.Load()
-	if keep.For == 0 || !r.Whole {
+func (k *Keep) ends(r *metadata.Record) time.Time {
+	if k.For == 0 || !r.Whole {
 		return time.Time{}
 	}
-	return keptSince(r).Add(keep.For)
+	return keptSince(r).Add(k.For)
 }
 
 // use records when a transfer was used last.

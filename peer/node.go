@@ -52,7 +52,7 @@ type Node struct {
 	transfers *registry
 	documents documents
 	groups    groups
-	keeper    keeper
+	keep      atomic.Pointer[Keep]
 	number    atomic.Int64 // of the last completion
 
 	mu     sync.Mutex // nothing under it waits for a disk, the network or a channel
@@ -96,7 +96,6 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		sharing:   newSharing(),
 		groups:    groups{byKey: map[string]*GroupLink{}},
 	}
-	n.keeper.node = n
 	n.files.SetUmask(cfg.Umask)
 	n.SetLimits(cfg.Limits)
 	n.SetTrackers(cfg.Trackers)
@@ -145,7 +144,7 @@ func (n *Node) open() error {
 	if err := n.loadTransfers(); err != nil {
 		return err
 	}
-	n.wg.Go(func() { n.keeper.run(n.ctx) })
+	n.wg.Go(n.keepHouse)
 	return nil
 }
 

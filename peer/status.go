@@ -116,7 +116,7 @@ func (t *Transfer) progress(s *state) Status {
 		Seed:   rec.Seed,
 		Phase:  s.phase,
 		Length: -1,
-		Ends:   t.node.keeper.ends(rec),
+		Ends:   t.node.keep.Load().ends(rec),
 		Plan:   planStatus(t.node, s),
 
 		LeftOut:  rec.LeftOut,
