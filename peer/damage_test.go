@@ -20,16 +20,7 @@ import (
 // tree makes a directory with three files of a megabyte each.
 func tree(t *testing.T) string {
 	t.Helper()
-	path, content := peertest.RandomFile(t, 3<<20)
-	dir := filepath.Join(filepath.Dir(path), "folder")
-	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for i, name := range []string{"a", "b", "sub/c"} {
-		if err := os.WriteFile(filepath.Join(dir, name), content[i<<20:(i+1)<<20], 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir, _ := randomTree(t, 1<<20, "a", "b", "sub/c")
 	return dir
 }
 

@@ -78,10 +78,7 @@ func TestTree(t *testing.T) {
 	for path, text := range map[string]string{
 		"a/b/c.txt": "hello", "a/empty": "", "ü ñ/file with spaces": strings.Repeat("x", 700<<10), "z": "last",
 	} {
-		full := filepath.Join(src, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o640)); err != nil {
-			t.Fatal(err)
-		}
+		put(t, filepath.Join(src, path), text)
 	}
 	if err := errors.Join(os.Mkdir(filepath.Join(src, "hollow"), 0o700), os.Symlink("a/b", filepath.Join(src, "link"))); err != nil {
 		t.Fatal(err)

@@ -12,14 +12,6 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// put writes a file, with the directories above it.
-func put(t testing.TB, path, content string) {
-	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // holds checks the content of a file.
 func holds(t *testing.T, path, content string) {
 	t.Helper()

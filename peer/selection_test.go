@@ -20,17 +20,7 @@ import (
 // seedTree seeds a directory of four files that begin and end within pieces, and returns their bytes.
 func seedTree(t *testing.T, n *peer.Node, opts ...peer.SeedOptions) (*proto.Link, map[string][]byte) {
 	t.Helper()
-	dir, files := filepath.Join(t.TempDir(), "tree"), map[string][]byte{}
-	for _, name := range []string{"a/1", "a/2", "b/3", "c"} {
-		_, files[name] = peertest.RandomFile(t, 1<<20+1000)
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, files[name], 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	dir, files := randomTree(t, 1<<20+1000, "a/1", "a/2", "b/3", "c")
 	_, link := peertest.Seed(t, n, dir, append(opts, peer.SeedOptions{})[0])
 	return link, files
 }
@@ -260,9 +250,7 @@ func TestSelectDamagedSeed(t *testing.T) {
 	}
 	changed := bytes.Clone(files["c"])
 	changed[0]++
-	if err := os.WriteFile(filepath.Join(out, "c"), changed, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(out, "c"), string(changed))
 	b = peertest.Start(t, "B", peertest.Data(data))
 	get, err := b.Transfer(link.String())
 	if err != nil {
@@ -298,9 +286,7 @@ func TestSelectKeep(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	get := getPart(t, b, link, out, "a/2")
 	peertest.Wait(t, get)
-	if err := os.WriteFile(filepath.Join(out, "c"), files["c"], 0o644); err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(out, "c"), string(files["c"]))
 	for _, missing := range []int64{0, 1} {
 		b.SetKeep(peer.Keep{Disk: get.Status().Length - missing, Delete: true})
 		peer.EndAll(b, time.Now().Add(time.Hour))
@@ -316,25 +302,23 @@ func TestSelectUserFile(t *testing.T) {
 	t.Parallel()
 	b := peertest.Start(t, "B")
 	link, files := seedTree(t, peertest.Start(t, "A"))
-	out, mine := filepath.Join(t.TempDir(), "out"), []byte("mine")
+	out := filepath.Join(t.TempDir(), "out")
 	get := getPart(t, b, link, out, "a/2")
 	peertest.Wait(t, get)
-	if err := os.WriteFile(filepath.Join(out, "c"), mine, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	put(t, filepath.Join(out, "c"), "mine")
 	for range 2 { // running, and stopped
 		var exists *store.ExistsError
 		if _, err := b.Get(link, out, peer.GetOptions{}); !errors.As(err, &exists) || exists.Path != filepath.Join(out, "c") {
 			t.Errorf("error is %v", err)
 		}
-		equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "c": mine}, "a/2", "c")
+		equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "c": []byte("mine")}, "a/2", "c")
 		peertest.Wait(t, getPart(t, b, link, out, "a/2"))
 		if err := get.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	peertest.Wait(t, getPart(t, b, link, out, "b"))
-	equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "b/3": files["b/3"], "c": mine}, "a/2", "b/3", "c")
+	equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "b/3": files["b/3"], "c": []byte("mine")}, "a/2", "b/3", "c")
 	get, err := b.Get(link, out, peer.GetOptions{Reuse: true})
 	if err != nil {
 		t.Fatal(err)

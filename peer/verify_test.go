@@ -45,17 +45,9 @@ func replace(create func(path string) error) func(path string) error {
 // smallTree makes a directory with three files that share a piece, and one entry of each other kind.
 func smallTree(t *testing.T) string {
 	t.Helper()
-	path, content := peertest.RandomFile(t, 3000)
-	dir := filepath.Join(filepath.Dir(path), "tree")
-	if err := os.MkdirAll(filepath.Join(dir, "none"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, b := range map[string][]byte{"a": content[:1000], "b": content[1000:2000], "c": content[2000:], "empty": nil} {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink("a", filepath.Join(dir, "link")); err != nil {
+	dir, _ := randomTree(t, 1000, "a", "b", "c")
+	put(t, filepath.Join(dir, "empty"), "")
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "none"), 0o755), os.Symlink("a", filepath.Join(dir, "link"))); err != nil {
 		t.Fatal(err)
 	}
 	return dir
