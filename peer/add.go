@@ -24,9 +24,12 @@ type addition struct {
 	t       *Transfer
 	record  metadata.Record
 	place   vfs.Place         // of the record's root
-	files   map[string][]byte // to write to the transfer's directory, unless they are nil
+	files   map[string][]byte // documents for the transfer's directory, by name, or nil
 	reuse   bool              // take over existing files at the root
 	origins []Origin
+	// open opens the store of an unrecorded transfer, else it is nil. Then join fails if a known transfer does not do.
+	open func(*proto.Manifest) (store.Store, error)
+	join func(known *Transfer) error
 }
 
 // add starts a transfer, or resumes the one of the same content.
@@ -36,13 +39,19 @@ func (n *Node) add(a addition) (*Transfer, error) {
 	}
 	for {
 		t := newTransfer(n, a.record.Link.Keys()[0], a.record)
+		if a.open != nil {
+			t.dir, t.open = "", a.open
+		}
 		known, err := n.transfers.add(t, a.place)
 		if err != nil {
 			return nil, err
 		}
 		a.t = cmp.Or(known, t)
 		err = a.t.do(func() error {
-			if known == nil && t.state().run == nil {
+			switch {
+			case a.open != nil:
+				return a.hold(known == nil)
+			case known == nil && t.state().run == nil:
 				return a.create()
 			}
 			return a.resume()

@@ -66,11 +66,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, errors.New("--include and --exclude require a path")
 	}
 	if opt.Store != nil {
-		t, known, err := unrecorded{n}.get(link, opt)
-		if known != nil {
-			err = errKnown(known, opt.User)
-		}
-		return t, err
+		return n.addGet(link, opt, func(known *Transfer) error { return errKnown(known, opt.User) })
 	}
 	root, err := filepath.Abs(path)
 	if err != nil {

@@ -31,10 +31,15 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		return 0, errNoContent
 	}
 	if opt.Store == nil {
-		opt.Store = unrecorded{n}.open
+		opt.Store = n.openUnnamed
 	}
 	opt.InOrder = true
-	t, err := unrecorded{n}.holdGet(link, opt)
+	t, err := n.addGet(link, opt, func(known *Transfer) error {
+		if !known.For(opt.User) {
+			return errKnown(known, opt.User)
+		}
+		return nil
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -50,22 +55,6 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 	return 0, t.Err()
 }
 
-// holdGet starts a get with a store of the caller, or holds the transfer of the content that the node has.
-func (u unrecorded) holdGet(link *proto.Link, opt GetOptions) (*Transfer, error) {
-	for {
-		t, known, err := u.get(link, opt)
-		if known == nil {
-			return t, err
-		}
-		if !known.For(opt.User) {
-			return nil, errKnown(known, opt.User)
-		}
-		if err := u.hold(known); !errors.Is(err, ErrUnknownTransfer) { // else it was removed since
-			return known, err
-		}
-	}
-}
-
 // GetBytes returns the content of a single-file link, see [Node.GetTo]. It fails if there are more than limit bytes.
 func (n *Node) GetBytes(ctx context.Context, link *proto.Link, limit int64) ([]byte, error) {
 	var b bytes.Buffer
@@ -73,7 +62,7 @@ func (n *Node) GetBytes(ctx context.Context, link *proto.Link, limit int64) ([]b
 		if m.Length() > limit {
 			return nil, fmt.Errorf("%s has %d bytes, which is more than %d", m.Name, m.Length(), limit)
 		}
-		return unrecorded{n}.open(m)
+		return n.openUnnamed(m)
 	}})
 	if err != nil {
 		return nil, err

@@ -32,12 +32,11 @@ func (n *Node) SeedReader(ctx context.Context, name string, r io.Reader, opt See
 	if err != nil {
 		return nil, err
 	}
-	u := unrecorded{n}
-	f, err := u.spool(ctx, r, &opt)
+	f, err := n.spool(ctx, r, &opt)
 	if err != nil {
 		return nil, err
 	}
-	t, err := u.seedFile(ctx, name, f, planned, &opt)
+	t, err := n.seedFile(ctx, name, f, planned, &opt)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -54,9 +53,9 @@ func (n *Node) SeedBytes(name string, b []byte, opt SeedOptions) (*Transfer, err
 }
 
 // spool copies r to a file without a name.
-func (u unrecorded) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.File, error) {
+func (n *Node) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.File, error) {
 	in := &spoolReader{ctx: ctx, r: r, progress: opt.Progress}
-	f, err := datadir.InMemory(u.node.cfg.Data)
+	f, err := datadir.InMemory(n.cfg.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func (u unrecorded) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*
 		return nil, errors.Join(err, f.Close())
 	}
 	defer f.Close()
-	disk, err := datadir.Unnamed(u.node.cfg.Data)
+	disk, err := datadir.Unnamed(n.cfg.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 }
 
 // seedFile hashes and serves an open file. After an error, the caller closes it.
-func (u unrecorded) seedFile(ctx context.Context, name string, f *os.File, planned []byte, opt *SeedOptions) (*Transfer, error) {
+func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []byte, opt *SeedOptions) (*Transfer, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -108,30 +107,24 @@ func (u unrecorded) seedFile(ctx context.Context, name string, f *os.File, plann
 	if err != nil {
 		return nil, err
 	}
-	link, b, err := opt.link(u.node, m, planned)
+	link, b, err := opt.link(n, m, planned)
 	if err != nil {
 		return nil, err
 	}
-	open := func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil }
-	rec := metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now(), Priority: opt.Priority}
-	for {
-		t, known, err := u.add(rec, b, nil, planned, open)
-		if known == nil || err != nil {
-			return t, err
-		}
-		if known.state().phase != Whole || !known.For(nil) {
-			return nil, errKnown(known, nil)
-		}
-		err = u.hold(known)
-		if errors.Is(err, ErrUnknownTransfer) { // removed since
-			continue
-		}
-		if err == nil {
-			err = known.SetPriority(opt.Priority)
-		}
-		if err == nil {
-			err = f.Close()
-		}
-		return known, err
+	known := false
+	t, err := n.add(addition{
+		record: metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now(), Priority: opt.Priority},
+		files:  map[string][]byte{metadata.ManifestFile: b, metadata.PlanFile: planned},
+		open:   func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil },
+		join: func(t *Transfer) error {
+			if known = t.state().phase == Whole && t.For(nil); !known {
+				return errKnown(t, nil)
+			}
+			return nil
+		},
+	})
+	if err == nil && known {
+		err = f.Close()
 	}
+	return t, err
 }

@@ -17,57 +17,52 @@ import (
 var errUnrecorded = errors.New("the node has the content, but not at a path, as for a pipe or a stream: " +
 	"write it to a file with `mob get LINK -o - > FILE`, or `mob rm` it first")
 
-// unrecorded adds transfers of which nothing is in the data directory of a node.
-type unrecorded struct{ node *Node }
+// hold starts a new unrecorded transfer, or joins a known one, and holds it unless it is recorded.
+func (a *addition) hold(added bool) (err error) {
+	t := a.t
+	switch {
+	case added:
+		err = a.startUnrecorded()
+	case t.open != nil && t.state().run == nil:
+		err = ErrUnknownTransfer // the call that added it is about to start it
+	default:
+		err = a.join(t)
+	}
+	if err == nil && t.open != nil {
+		t.holds++
+	}
+	return err
+}
 
-// add starts a transfer, and holds it, unless the node has a transfer of the content, which it returns. open opens its
-// store. Documents that are nil are requested from members.
-func (u unrecorded) add(
-	rec metadata.Record, manifest, torrent, plan []byte, open func(*proto.Manifest) (store.Store, error),
-) (t, known *Transfer, err error) {
-	t = newTransfer(u.node, rec.Link.Keys()[0], rec)
-	t.dir, t.open, t.holds = "", open, 1
-	d := t.newDescription(rec.Link)
-	if manifest != nil {
-		err = d.SetManifest(manifest)
+// startUnrecorded starts a new transfer. Documents that are nil are requested from members.
+func (a *addition) startUnrecorded() (err error) {
+	t := a.t
+	d := t.newDescription(a.record.Link)
+	set := map[string]func([]byte) error{
+		metadata.ManifestFile: d.SetManifest, metadata.TorrentFile: d.SetTorrent, metadata.PlanFile: d.SetPlan,
 	}
-	if torrent != nil && err == nil {
-		err = d.SetTorrent(torrent)
-	}
-	if plan != nil && err == nil {
-		err = d.SetPlan(plan)
+	for _, name := range []string{metadata.ManifestFile, metadata.TorrentFile, metadata.PlanFile} {
+		if b := a.files[name]; b != nil && err == nil {
+			err = set[name](b)
+		}
 	}
 	if err != nil {
-		return nil, nil, err
+		t.node.transfers.remove(t)
+		t.change(func(s *state) { s.settle(err) })
+		return err
 	}
 	t.change(func(s *state) { s.desc = d })
-	if known, err := u.node.transfers.add(t, vfs.Place{}); known != nil || err != nil {
-		return nil, known, err
-	}
-	err = t.do(func() error {
-		t.start(false, true)
-		return nil
-	})
-	if err != nil {
-		u.node.transfers.remove(t)
-	}
-	return t, nil, err
+	t.start(false, true)
+	return nil
 }
 
-// get is add for a get with a store of the caller.
-func (u unrecorded) get(link *proto.Link, opt GetOptions) (t, known *Transfer, err error) {
-	rec := metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder, Priority: opt.Priority}
-	return u.add(rec, opt.Manifest, opt.Torrent, nil, opt.Store)
-}
-
-// hold holds a transfer, unless that is recorded.
-func (u unrecorded) hold(t *Transfer) error {
-	if t.open == nil {
-		return nil
-	}
-	return t.do(func() error {
-		t.holds++
-		return nil
+// addGet adds a get with a store of the caller.
+func (n *Node) addGet(link *proto.Link, opt GetOptions, join func(known *Transfer) error) (*Transfer, error) {
+	return n.add(addition{
+		record: metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder, Priority: opt.Priority},
+		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
+		open:   opt.Store,
+		join:   join,
 	})
 }
 
@@ -98,15 +93,15 @@ func errKnown(t *Transfer, u *vfs.User) error {
 // maxMemory bounds the content that a get keeps in memory, in bytes.
 const maxMemory = 256 << 20
 
-// open opens a store without a name for a single file, in memory if it is small.
-func (u unrecorded) open(m *proto.Manifest) (store.Store, error) {
+// openUnnamed opens a store without a name for a single file, in memory if it is small.
+func (n *Node) openUnnamed(m *proto.Manifest) (store.Store, error) {
 	if err := checkSingle(m); err != nil {
 		return nil, err
 	}
-	dir, create := u.node.cfg.Data, datadir.InMemory
+	dir, create := n.cfg.Data, datadir.InMemory
 	if m.Length() > maxMemory {
 		create = datadir.Unnamed
-		err := checkRoom(dir, func() (int64, int64, bool) { return store.RoomFor(filepath.Join(dir, "content"), m, u.node.files) })
+		err := checkRoom(dir, func() (int64, int64, bool) { return store.RoomFor(filepath.Join(dir, "content"), m, n.files) })
 		if err != nil {
 			return nil, err
 		}
