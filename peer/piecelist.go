@@ -1,7 +1,6 @@
 package peer
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/mobgrid/mob/proto"
@@ -35,15 +34,16 @@ func newPieceList(m *proto.Manifest, pieces []int, differing map[string]bool) Pi
 	slices.Sort(pieces)
 	l := PieceList{Count: len(pieces), Numbers: append([]int{}, pieces[:min(len(pieces), 1000)]...), Files: []string{}}
 	named := make(map[string]bool)
-	eachPiece(m, pieces, func(files []string) {
-		differ := files
-		if len(files) > 1 {
-			differ = slices.DeleteFunc(slices.Clone(files), func(path string) bool { return !differing[path] })
+	for _, entries := range m.PieceFiles(slices.Values(pieces)) {
+		var files []string
+		for _, i := range entries {
+			files = append(files, m.FileName(i))
 		}
-		if len(differ) == 0 {
-			l.addGroup(files)
-		}
-		for _, path := range differ {
+		known := false // whether one of them differs
+		for _, path := range files {
+			if len(files) > 1 && !differing[path] {
+				continue
+			}
 			switch {
 			case named[path]:
 			case len(l.Files) == maxListed:
@@ -51,9 +51,12 @@ func newPieceList(m *proto.Manifest, pieces []int, differing map[string]bool) Pi
 			default:
 				l.Files = append(l.Files, path)
 			}
-			named[path] = true
+			named[path], known = true, true
 		}
-	})
+		if !known {
+			l.addGroup(files)
+		}
+	}
 	return l
 }
 
@@ -66,26 +69,4 @@ func (l *PieceList) addGroup(files []string) {
 		return
 	}
 	l.OneOf = append(l.OneOf, g)
-}
-
-// eachPiece calls f with the files of each of some pieces, which are in order.
-func eachPiece(m *proto.Manifest, pieces []int, f func(files []string)) {
-	next, begin := 0, int64(0) // the first entry that may be in a piece, and its offset
-	for _, piece := range pieces {
-		from := m.PieceOffset(piece)
-		to := from + int64(m.PieceSize(piece))
-		for next < len(m.Entries) && begin+m.Entries[next].Size <= from {
-			begin += m.Entries[next].Size
-			next++
-		}
-		var files []string
-		offset := begin
-		for i := next; i < len(m.Entries) && offset < to; i++ {
-			e := &m.Entries[i]
-			if offset += e.Size; e.Kind == proto.File && e.Size > 0 {
-				files = append(files, cmp.Or(e.Path, m.Name))
-			}
-		}
-		f(files)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -157,11 +158,10 @@ func (v *verification) result() *Verification {
 	}
 	bad := make(map[string]bool)
 	pieces := slices.Sorted(slices.Values(slices.Concat(v.damaged, v.missing, v.unreadable)))
-	eachPiece(v.m, pieces, func(files []string) {
-		for _, path := range files {
-			bad[path] = true
-		}
-	})
+	files, _ := v.m.FilesOf(pieces, math.MaxInt)
+	for _, path := range files {
+		bad[path] = true
+	}
 	rewritten := rewritten(v.m)
 	all := slices.DeleteFunc(v.different, func(d store.Difference) bool { return rewritten(d) && !bad[d.Path] })
 	r.Different = append([]store.Difference{}, all[:min(len(all), maxListed)]...)

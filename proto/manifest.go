@@ -148,31 +148,6 @@ func (m *Manifest) PieceSize(i int) int {
 // PieceOffset returns the offset in bytes of piece i in the stream of the content.
 func (m *Manifest) PieceOffset(i int) int64 { return int64(i) * int64(m.PieceLength) }
 
-// FilesOf returns the paths of at most a number of files with bytes in some pieces, which must be
-// sorted, and the number of further files. A single file has the name of the content.
-func (m *Manifest) FilesOf(pieces []int, most int) (paths []string, more int) {
-	begin, end := int64(0), int64(0)
-	for i := range m.Entries {
-		e := &m.Entries[i]
-		begin, end = end, end+e.Size
-		for len(pieces) > 0 && m.PieceOffset(pieces[0]+1) <= begin {
-			pieces = pieces[1:]
-		}
-		switch {
-		case len(pieces) == 0:
-			return paths, more
-		case e.Kind != File || e.Size == 0 || m.PieceOffset(pieces[0]) >= end:
-		case len(paths) == most:
-			more++
-		case e.Path == "":
-			paths = append(paths, m.Name)
-		default:
-			paths = append(paths, e.Path)
-		}
-	}
-	return paths, more
-}
-
 // Hash returns the SHA-256 of piece i. It panics if there is no piece i or m is
 // [Manifest.TorrentOnly].
 func (m *Manifest) Hash(i int) [sha256.Size]byte {

@@ -25,15 +25,15 @@ func (m *Manifest) LeftOutPieces() (pieces []int) {
 	if m.complete == nil {
 		return nil
 	}
-	used, offset := make([]bool, m.Pieces()), int64(0)
-	for _, e := range m.Entries {
-		for at := offset; e.Kind == File && at < offset+e.Size; at = m.PieceOffset(int(at/int64(m.PieceLength)) + 1) {
-			used[at/int64(m.PieceLength)] = true
+	all := func(yield func(int) bool) {
+		for i := range m.Pieces() {
+			if !yield(i) {
+				return
+			}
 		}
-		offset += e.Size
 	}
-	for i, used := range used {
-		if !used {
+	for i, files := range m.PieceFiles(all) {
+		if len(files) == 0 {
 			pieces = append(pieces, i)
 		}
 	}
