@@ -78,13 +78,15 @@ type entry struct {
 	last    atomic.Pointer[Version] // see [Info]
 	reports Reports
 
-	posting sync.Mutex // guards the publisher's newest head and what follows
-	delta   *peer.Transfer
+	newest  atomic.Pointer[Head] // of a publisher
+	posting sync.Mutex           // held while newest changes; guards what follows
+	delta   *peer.Transfer       // of the newest head
 }
 
 const (
 	settingsFile = "feed.json"
-	headFile     = "head" // of a publisher: the signed head of the newest version
+	headFile     = "head"  // of a publisher: the signed head of the newest version
+	deltaFile    = "delta" // of a publisher: the delta of the newest version, if it has one
 )
 
 // Open reads the feeds in a data directory. None of them runs. Run runs the command of a follower.
@@ -281,10 +283,10 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	}
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if before, _ := newestHead(g, e.link.Key); before != nil { // else Publish returns why
+	if before := e.newest.Load(); before != nil {
 		opt.Base, _ = s.node.Transfer(before.Link.String()) // nil if it was removed
 	}
-	opt.Record = e.record
+	opt.DeltaFile, opt.Record = filepath.Join(e.dir, deltaFile), e.record
 	h, difference, err := Publish(ctx, g, key, v, opt)
 	if difference != nil {
 		err = errors.Join(err, s.replaceDelta(e, difference))
@@ -293,8 +295,12 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 }
 
 // record writes the head of the newest version.
-func (e *entry) record(signed []byte) error {
-	return datadir.WriteFile(filepath.Join(e.dir, headFile), signed, 0o600)
+func (e *entry) record(h *Head) error {
+	if err := datadir.WriteFile(filepath.Join(e.dir, headFile), h.signed, 0o600); err != nil {
+		return err
+	}
+	e.newest.Store(h)
+	return nil
 }
 
 // All describes the feeds, sorted by name.
@@ -309,7 +315,7 @@ func (s *Feeds) All() (all []Info) {
 		case e.group != nil:
 			info.Followers = e.reports.All(e.group)
 			info.Members = len(info.Followers)
-			if h, _ := newestHead(e.group, e.link.Key); h != nil { // nil if the file was damaged
+			if h := e.newest.Load(); h != nil {
 				info.Newest, info.Complete = h.Seq, h.Seq
 			}
 		}
@@ -372,6 +378,7 @@ func (s *Feeds) start(e *entry) error {
 	)
 	work := func() error {
 		defer g.Close()
+		s.serveDelta(ctx, e)
 		return s.collect(ctx, e, g)
 	}
 	if e.Dir == "" {
@@ -426,7 +433,7 @@ func (s *Feeds) collect(ctx context.Context, e *entry, g *group.Group) error {
 		}
 		signed, ok := headOf(m.Bytes)
 		if !ok {
-			e.reports.add(&m)
+			e.reports.add(&m, e.newest.Load())
 			continue
 		}
 		if err := e.adopt(g, signed); err != nil {
@@ -443,10 +450,10 @@ func (e *entry) adopt(g *group.Group, signed []byte) error {
 	}
 	e.posting.Lock()
 	defer e.posting.Unlock()
-	if own, _ := newestHead(g, e.link.Key); own != nil && own.Seq >= h.Seq {
+	if own := e.newest.Load(); own != nil && own.Seq >= h.Seq {
 		return nil
 	}
-	if err := e.record(signed); err != nil {
+	if err := e.record(h); err != nil {
 		return err
 	}
 	g.SetNewest(headMessage(h))
@@ -455,20 +462,38 @@ func (e *entry) adopt(g *group.Group, signed []byte) error {
 
 // open joins the group of a feed that this node publishes.
 func (s *Feeds) open(ctx context.Context, e *entry) (*group.Group, error) {
-	g, err := group.Join(ctx, s.node, group.Config{Key: GroupKey(e.link.Key), Trackers: e.link.Trackers})
-	if err != nil {
-		return nil, err
-	}
 	signed, err := os.ReadFile(filepath.Join(e.dir, headFile))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-	case err != nil:
-		g.Close()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
-	default:
-		g.SetNewest(append([]byte{kindHead}, signed...))
 	}
+	g, err := group.Join(ctx, s.node, group.Config{Key: GroupKey(e.link.Key), Trackers: e.link.Trackers})
+	if err != nil || signed == nil {
+		return g, err
+	}
+	h, err := openHead(signed, e.link.Key)
+	if err != nil { // Publish fails until the group sends a valid one
+		g.SetNewest(append([]byte{kindHead}, signed...))
+		return g, nil
+	}
+	g.SetNewest(headMessage(h))
+	e.newest.Store(h)
 	return g, nil
+}
+
+// serveDelta serves the delta of the newest version again after a restart.
+func (s *Feeds) serveDelta(ctx context.Context, e *entry) {
+	e.posting.Lock()
+	defer e.posting.Unlock()
+	h := e.newest.Load()
+	if h == nil || h.Delta == nil || e.delta != nil {
+		return
+	}
+	t, err := seedAgain(ctx, s.node, h, filepath.Join(e.dir, deltaFile))
+	if err != nil {
+		s.log.Warn("the delta of the newest version is not served: followers fetch pieces", "feed", e.link.ID(), "error", err)
+		return
+	}
+	e.delta = t
 }
 
 // stop ends a feed that runs, and waits for that. The caller holds [Feeds.changing].

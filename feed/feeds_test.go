@@ -45,6 +45,15 @@ func start(t *testing.T, d *peertest.Tracker, cluster, data string) *host {
 	return h
 }
 
+// stop ends the node.
+func (h *host) stop() {
+	h.t.Helper()
+	h.feeds.Close()
+	if err := h.node.Close(); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // newFeed makes a feed.
 func (h *host) newFeed(name string) string {
 	h.t.Helper()
@@ -223,18 +232,12 @@ func TestLate(t *testing.T) {
 	files := map[string][]byte{"a": randomBytes(1 << 20)}
 	publisher.post("weights", write(t, files))
 	first.await(1)
-	publisher.feeds.Close()
-	if err := publisher.node.Close(); err != nil {
-		t.Fatal(err)
-	}
+	publisher.stop()
 	late := start(t, d, "A", data[2])
 	late.follow(link, 1)
 	equal(t, late.await(1).Path, files)
 
-	first.feeds.Close()
-	if err := first.node.Close(); err != nil {
-		t.Fatal(err)
-	}
+	first.stop()
 	publisher = start(t, d, "A", data[0])
 	files["a"] = []byte("changed")
 	if head := publisher.post("weights", write(t, files)); head.Seq != 2 {
@@ -243,6 +246,44 @@ func TestLate(t *testing.T) {
 	first = start(t, d, "A", data[1])
 	first.await(2)
 	equal(t, filepath.Join(dir, "latest"), files)
+}
+
+// TestRestartedPublisher starts a publisher again: it serves the delta of its last version to a follower that missed the version, and
+// knows what the followers have.
+func TestRestartedPublisher(t *testing.T) {
+	t.Parallel()
+	d, data, late := peertest.NewTracker(), t.TempDir(), t.TempDir()
+	publisher := start(t, d, "A", data)
+	link := publisher.newFeed("weights")
+	follower := start(t, d, "A", late)
+	follower.follow(link, 1)
+	large := randomBytes(2 << 20)
+	publisher.post("weights", write(t, map[string][]byte{"a": large}))
+	follower.await(1)
+	follower.settled(1)
+	follower.stop()
+	for i := 0; i < len(large); i += 1000 {
+		large[i]++
+	}
+	if head := publisher.post("weights", write(t, map[string][]byte{"a": large})); head.Delta == nil {
+		t.Fatal("version 2 has no delta")
+	}
+	publisher.stop()
+
+	publisher = start(t, d, "A", data)
+	follower = start(t, d, "A", late)
+	if v := follower.await(2); v.Saved < v.Length*9/10 {
+		t.Errorf("%d of %d bytes were not fetched", v.Saved, v.Length)
+	}
+	follower.settled(2)
+	reported := func() bool {
+		r := publisher.feeds.All()[0].Followers
+		return len(r) == 1 && r[0].Seq == 2 && r[0].Saved > 0
+	}
+	peertest.Eventually(t, "the follower reports", reported)
+	publisher.stop()
+	publisher = start(t, d, "A", data)
+	peertest.Eventually(t, "the follower reports again", reported)
 }
 
 // TestSameVersion posts a version that is still there under an older number.
@@ -351,10 +392,7 @@ func TestLostHead(t *testing.T) {
 		publisher.post("config", write(t, map[string][]byte{"a": []byte(fmt.Sprint("version ", seq))}))
 		follower.await(seq + 1)
 	}
-	publisher.feeds.Close()
-	if err := publisher.node.Close(); err != nil {
-		t.Fatal(err)
-	}
+	publisher.stop()
 	lost, err := filepath.Glob(filepath.Join(data, "feeds", "*", "head"))
 	if err != nil || len(lost) != 1 {
 		t.Fatalf("heads: %v, %v", lost, err)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"golang.org/x/time/rate"
 
 	"github.com/mobgrid/mob/group"
 )
@@ -15,13 +17,20 @@ import (
 // pushWait bounds the wait for content that is cast after a head. A follower that joined later gets the head only.
 const pushWait = time.Second
 
+// logEvery is the time between two lines of the log about the same kind of head that is ignored.
+const logEvery = time.Second
+
 // following receives the heads of a feed.
 type following struct {
 	g      *group.Group
 	key    crypto.PubKey
 	have   uint64
 	newest *Head // nil if it is not known
-	log    *slog.Logger
+	// met, if not nil, is called when a session with the publisher has started and brought nothing new.
+	met func(publisher libpeer.ID)
+	log *slog.Logger
+
+	invalid, forked, old, wrong rate.Sometimes // lines of the log
 }
 
 // Follow returns the heads of a feed whose versions are newer than have, as they arrive. A head that was not taken from the
@@ -30,19 +39,27 @@ type following struct {
 // when ctx ends or the group is closed. Only Follow may receive the messages of the group.
 func Follow(ctx context.Context, g *group.Group, key crypto.PubKey, have uint64, log *slog.Logger) (<-chan Head, error) {
 	f := &following{g: g, key: key, have: have, log: log}
+	return f.start(ctx)
+}
+
+// start is Follow.
+func (f *following) start(ctx context.Context) (<-chan Head, error) {
+	for _, s := range []*rate.Sometimes{&f.invalid, &f.forked, &f.old, &f.wrong} {
+		s.Interval = logEvery
+	}
 	var err error
-	if f.newest, err = newestHead(g, key); err != nil {
+	if f.newest, err = newestHead(f.g, f.key); err != nil {
 		return nil, fmt.Errorf("the head on the disk: %w", err)
 	}
-	heads, messages := make(chan Head), make(chan []byte)
+	heads, messages := make(chan Head), make(chan group.Message)
 	go func() {
 		defer close(messages)
 		for {
-			m, err := g.Receive(ctx)
+			m, err := f.g.Receive(ctx)
 			if err != nil {
 				return
 			}
-			messages <- m.Bytes
+			messages <- m
 		}
 	}()
 	go func() {
@@ -53,11 +70,10 @@ func Follow(ctx context.Context, g *group.Group, key crypto.PubKey, have uint64,
 }
 
 // run forwards heads until there are no more messages.
-func (f *following) run(messages <-chan []byte, heads chan<- Head) {
+func (f *following) run(messages <-chan group.Message, heads chan<- Head) {
 	var (
 		next Head        // was not taken
 		out  chan<- Head // heads while next may be taken
-		push *time.Timer // while the content of next may arrive
 		late <-chan time.Time
 	)
 	for {
@@ -66,17 +82,20 @@ func (f *following) run(messages <-chan []byte, heads chan<- Head) {
 			if !ok {
 				return
 			}
-			if signed, ok := headOf(m); ok {
-				h := f.accept(signed)
+			if signed, ok := headOf(m.Bytes); ok {
+				h := f.accept(m.From, signed)
 				if h == nil {
 					continue
 				}
 				next, out, late = *h, heads, nil
 				if h.push {
-					push = time.NewTimer(pushWait)
-					out, late = nil, push.C
+					out, late = nil, time.After(pushWait)
 				}
-			} else if seq, content, ok := contentOf(m); ok && late != nil && seq == next.Seq {
+			} else if seq, content, ok := contentOf(m.Bytes); ok && late != nil && seq == next.Seq {
+				if m.From != next.node || next.Link.Length != int64(len(content)) {
+					f.wrong.Do(func() { f.log.Warn("a member sent content that is not the publisher's", "version", seq, "member", m.From) })
+					continue
+				}
 				next.Inline, out, late = content, heads, nil
 			}
 		case <-late:
@@ -88,17 +107,25 @@ func (f *following) run(messages <-chan []byte, heads chan<- Head) {
 }
 
 // accept returns a head that is newer than the ones before, and else nil. The group's members get it from this node, too.
-func (f *following) accept(signed []byte) *Head {
+func (f *following) accept(from libpeer.ID, signed []byte) *Head {
+	if f.newest != nil && bytes.Equal(signed, f.newest.signed) {
+		if from == f.newest.node && f.met != nil {
+			f.met(from)
+		}
+		return nil
+	}
 	h, err := openHead(signed, f.key)
 	switch {
 	case err != nil:
-		f.log.Warn("a member sent an invalid head", "error", err)
+		f.invalid.Do(func() { f.log.Warn("a member sent an invalid head", "member", from, "error", err) })
 		return nil
 	case f.newest != nil && h.Seq == f.newest.Seq && !bytes.Equal(h.body, f.newest.body):
-		f.log.Warn("the feed has two different heads of one version: the second is ignored", "version", h.Seq)
+		f.forked.Do(func() {
+			f.log.Warn("the feed has two different heads of one version: the second is ignored", "version", h.Seq, "member", from)
+		})
 		return nil
 	case f.newest != nil && h.Seq < f.newest.Seq:
-		f.log.Info("an old head is ignored", "version", h.Seq, "newest", f.newest.Seq)
+		f.old.Do(func() { f.log.Info("an old head is ignored", "version", h.Seq, "newest", f.newest.Seq, "member", from) })
 		return nil
 	case f.newest != nil && h.Seq == f.newest.Seq || h.Seq <= f.have:
 		return nil

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -47,9 +49,10 @@ type Follower struct {
 	Failed func(Head, error)
 	Log    *slog.Logger
 
-	mu     sync.Mutex
-	status Status
-	group  *group.Group // nil before Run
+	mu       sync.Mutex
+	status   Status
+	group    *group.Group // nil before Run
+	reported wireReport   // the last report
 
 	kept  kept
 	delta *peer.Transfer // of the last delta, nil for none
@@ -73,6 +76,7 @@ type kept struct {
 	Partial  []uint64 `json:"partial,omitempty"` // incomplete
 	Complete uint64   `json:"complete"`          // the newest complete version
 	Saved    int64    `json:"saved"`
+	Last     int64    `json:"last_saved"` // of the newest complete version
 }
 
 // followerFile has what a follower keeps.
@@ -126,14 +130,15 @@ func (f *Follower) Run(ctx context.Context) error {
 		g.SetNewest(headMessage(h))
 		head = *h
 	}
-	heads, err := Follow(ctx, g, f.Link.Key, head.Seq, f.Log)
+	follow := &following{g: g, key: f.Link.Key, have: head.Seq, log: f.Log, met: func(publisher libpeer.ID) { f.report(ctx, publisher) }}
+	heads, err := follow.start(ctx)
 	if err != nil {
 		return err
 	}
 	for {
 		var ok bool
 		if head.Seq > f.kept.Complete {
-			head, ok = f.next(ctx, g, head, heads)
+			head, ok = f.next(ctx, head, heads)
 		} else {
 			head, ok = <-heads
 		}
@@ -144,7 +149,7 @@ func (f *Follower) Run(ctx context.Context) error {
 }
 
 // next fetches a version, and returns the head that follows, if there is one. A newer head ends the fetch.
-func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-chan Head) (next Head, ok bool) {
+func (f *Follower) next(ctx context.Context, h Head, heads <-chan Head) (next Head, ok bool) {
 	f.setStatus(func(s *Status) { s.Newest, s.Error = h.Seq, "" })
 	fetching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -177,12 +182,26 @@ func (f *Follower) next(ctx context.Context, g *group.Group, h Head, heads <-cha
 			}
 			return Head{}, false
 		}
-		if err := errors.Join(f.settle(&h, v), report(ctx, g, &h, v.Saved)); err != nil {
+		if err := f.settle(&h, v); err != nil {
 			f.Log.Warn("after a complete version", "version", h.Seq, "error", err)
 		}
+		f.report(ctx, h.node)
 	}
 	next, ok = <-heads
 	return next, ok
+}
+
+// report reports the newest complete version to the publisher, if there is one.
+func (f *Follower) report(ctx context.Context, publisher libpeer.ID) {
+	f.mu.Lock()
+	report, g := f.reported, f.group
+	f.mu.Unlock()
+	if report.Seq == 0 {
+		return
+	}
+	if err := report.send(ctx, g, publisher); err != nil {
+		f.Log.Info("the publisher does not know that a version is complete", "version", report.Seq, "error", err)
+	}
 }
 
 // fetch fetches a version, and switches the link.
@@ -265,7 +284,7 @@ func (f *Follower) settle(h *Head, v Version) error {
 	is := func(seq uint64) bool { return seq == v.dir }
 	f.kept.Versions = append(slices.DeleteFunc(f.kept.Versions, is), v.dir)
 	f.kept.Partial = slices.DeleteFunc(f.kept.Partial, is)
-	f.kept.Head, f.kept.Complete, f.kept.Saved = h.signed, h.Seq, f.kept.Saved+v.Saved
+	f.kept.Head, f.kept.Complete, f.kept.Saved, f.kept.Last = h.signed, h.Seq, f.kept.Saved+v.Saved, v.Saved
 	old := max(0, len(f.kept.Versions)-f.Keep)
 	var all error
 	for _, seq := range slices.Concat(f.kept.Partial, f.kept.Versions[:old]) {
@@ -275,7 +294,7 @@ func (f *Follower) settle(h *Head, v Version) error {
 	}
 	f.kept.Partial, f.kept.Versions = nil, f.kept.Versions[old:]
 	all = errors.Join(all, f.save())
-	f.setStatus(func(s *Status) { s.Complete, s.Saved = f.kept.Complete, f.kept.Saved })
+	f.showKept()
 	return all
 }
 
@@ -309,8 +328,17 @@ func (f *Follower) load() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	f.setStatus(func(s *Status) { s.Newest, s.Complete, s.Saved = f.kept.Complete, f.kept.Complete, f.kept.Saved })
+	f.showKept()
 	return nil
+}
+
+// showKept sets the status to what is on the disk.
+func (f *Follower) showKept() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.status.Newest = max(f.status.Newest, f.kept.Complete)
+	f.status.Complete, f.status.Saved = f.kept.Complete, f.kept.Saved
+	f.reported = wireReport{Seq: f.kept.Complete, Saved: f.kept.Last}
 }
 
 func (f *Follower) save() error {

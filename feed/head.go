@@ -3,6 +3,7 @@ package feed
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 	"unicode/utf8"
 
@@ -128,6 +129,8 @@ func (w *wireHead) check() error {
 	switch {
 	case w.Seq == 0:
 		return errors.New("head without a version")
+	case w.Seq > math.MaxInt64:
+		return errors.New("head of a version after 2^63-1")
 	case w.Base >= w.Seq || (w.Base > 0) != (w.Delta != ""):
 		return fmt.Errorf("head of version %d with a delta of version %d", w.Seq, w.Base)
 	case len(w.Link) > maxLink || len(w.Delta) > maxLink:

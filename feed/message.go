@@ -72,13 +72,13 @@ type wireReport struct {
 	Saved int64
 }
 
-// report reports to the publisher of a head that this node has the version.
-func report(ctx context.Context, g *group.Group, h *Head, saved int64) error {
-	b, err := proto.EncodeCBOR(wireReport{Seq: h.Seq, Saved: saved})
+// send sends a report to the publisher.
+func (w wireReport) send(ctx context.Context, g *group.Group, publisher libpeer.ID) error {
+	b, err := proto.EncodeCBOR(w)
 	if err != nil {
 		return err
 	}
-	return g.Send(ctx, h.node, append([]byte{kindReport}, b...))
+	return g.Send(ctx, publisher, append([]byte{kindReport}, b...))
 }
 
 // maxReports bounds the followers that a publisher remembers: the members of a group.
@@ -91,10 +91,13 @@ type Reports struct {
 	all map[libpeer.ID]Report
 }
 
-// add adds a report from a member.
-func (r *Reports) add(m *group.Message) {
+// add adds a report from a member. It ignores versions after the newest one.
+func (r *Reports) add(m *group.Message, newest *Head) {
 	var w wireReport
 	if len(m.Bytes) == 0 || m.Bytes[0] != kindReport || proto.DecodeCBOR(m.Bytes[1:], &w) != nil {
+		return
+	}
+	if newest == nil || w.Seq > newest.Seq || w.Saved < 0 {
 		return
 	}
 	r.mu.Lock()

@@ -1,15 +1,18 @@
 package feed
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/feed/delta"
 	"github.com/mobgrid/mob/group"
@@ -32,9 +35,11 @@ type PublishOptions struct {
 	// Push is the size in bytes of the largest content that is cast. 0 means [DefaultPush], a negative size that nothing is cast.
 	Push int64
 	Note string
-	// Record, if not nil, records the signed head before it is cast. A publisher that forgets its head would sign another one
+	// DeltaFile is the path of the file that a delta is written to. If it is empty, no delta is made.
+	DeltaFile string
+	// Record, if not nil, records the head before it is cast. A publisher that forgets its head would sign another one
 	// with the same number.
-	Record func(signed []byte) error
+	Record func(*Head) error
 }
 
 // Publish signs the content of a complete transfer of the group's node as the next version of a feed, and casts it to the group: the head, and
@@ -76,8 +81,8 @@ func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v *peer.Tr
 		}
 	}
 	var difference *peer.Transfer
-	if content == nil && before != nil && opt.Base != nil && opt.Base.Status().Phase == peer.Whole {
-		difference, err = seedDelta(ctx, g.Node(), m, delta.NewBase(m, opener(opt.Base.Status().Root)), delta.NewBase(m, opener(root)))
+	if content == nil && before != nil && opt.DeltaFile != "" && opt.Base != nil && opt.Base.Status().Phase == peer.Whole {
+		difference, err = newDelta(ctx, g.Node(), v, opt.Base, opt.DeltaFile)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -90,7 +95,7 @@ func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v *peer.Tr
 	}
 	message := headMessage(h)
 	if opt.Record != nil {
-		if err := opt.Record(h.signed); err != nil {
+		if err := opt.Record(h); err != nil {
 			return nil, difference, err
 		}
 	}
@@ -124,14 +129,43 @@ const (
 // errNoDelta ends a delta that is not worth it.
 var errNoDelta = errors.New("the delta is too long")
 
-// seedDelta writes and seeds a delta. It returns nil if nothing is the same, or everything.
-func seedDelta(ctx context.Context, n *peer.Node, m *proto.Manifest, before, next delta.Pieces) (*peer.Transfer, error) {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(writeDelta(ctx, w, m, before, next)) }()
-	t, err := n.SeedReader(ctx, m.Name+".delta", r, peer.SeedOptions{})
-	r.Close()
+// newDelta writes a delta between two complete transfers to a file, and seeds it. It returns nil if nothing is the same, or everything.
+func newDelta(ctx context.Context, n *peer.Node, v, base *peer.Transfer, path string) (*peer.Transfer, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m := v.Manifest()
+	w := bufio.NewWriter(f)
+	err = writeDelta(ctx, w, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
 	if errors.Is(err, errNoDelta) {
 		return nil, nil
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return nil, err
+	}
+	return seedDelta(ctx, n, m.Name+".delta", v.Link().Trackers, f)
+}
+
+// seedDelta seeds the delta in a file.
+func seedDelta(ctx context.Context, n *peer.Node, name string, trackers []multiaddr.Multiaddr, f *os.File) (*peer.Transfer, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return n.SeedReader(ctx, name, f, peer.SeedOptions{Trackers: trackers})
+}
+
+// seedAgain seeds the delta of a head after a restart.
+func seedAgain(ctx context.Context, n *peer.Node, h *Head, path string) (*peer.Transfer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	t, err := seedDelta(ctx, n, h.Delta.Name, h.Delta.Trackers, f)
+	if err == nil && t.Link().Manifest != h.Delta.Manifest {
+		return nil, errors.Join(fmt.Errorf("%s is of another version", path), n.Release(t))
 	}
 	return t, err
 }
