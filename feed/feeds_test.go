@@ -307,6 +307,43 @@ func TestSameVersion(t *testing.T) {
 	equal(t, filepath.Join(dir, "latest"), one)
 }
 
+// TestTwoFeedsOfOneContent follows two feeds that publish the same content: each has its own files, and removes its own.
+func TestTwoFeedsOfOneContent(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	names := []string{"first", "second"}
+	var dirs []string
+	for _, name := range names {
+		dirs = append(dirs, follower.follow(publisher.newFeed(name), 1))
+	}
+	complete := func(seq uint64, files map[string][]byte) {
+		t.Helper()
+		path := write(t, files)
+		for _, name := range names {
+			publisher.post(name, path)
+			follower.await(seq)
+		}
+		for i, dir := range dirs {
+			equal(t, filepath.Join(dir, "latest"), files)
+			peertest.Eventually(t, "old versions are removed", func() bool {
+				entries, err := os.ReadDir(dir)
+				return err == nil && len(entries) == 2 && entries[0].Name() == fmt.Sprint(seq) && follower.feeds.All()[i].Complete == seq
+			})
+		}
+	}
+	one := map[string][]byte{"a": randomBytes(2 << 20), "dir/b": []byte("b"), "empty": nil}
+	complete(1, one)
+	complete(2, map[string][]byte{"a": []byte("two")})
+	complete(3, one)
+	for _, name := range names {
+		if err := follower.feeds.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, filepath.Join(dirs[1], "latest"), one)
+	}
+}
+
 // TestFilesOfTheUser follows a feed in a directory that has a file of the user's with the name of a version.
 func TestFilesOfTheUser(t *testing.T) {
 	t.Parallel()

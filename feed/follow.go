@@ -26,11 +26,16 @@ type following struct {
 	key    crypto.PubKey
 	have   uint64
 	newest *Head // nil if it is not known
-	// met, if not nil, is called when a session with the publisher has started and brought nothing new.
+	// met, if not nil, is called when a session with the publisher has started, and it has no newer version.
 	met func(publisher libpeer.ID)
 	log *slog.Logger
 
-	invalid, forked, old, wrong rate.Sometimes // lines of the log
+	invalid, forked, old, wrong *rate.Sometimes // lines of the log
+}
+
+func newFollowing(g *group.Group, key crypto.PubKey, have uint64, log *slog.Logger) *following {
+	lines := func() *rate.Sometimes { return &rate.Sometimes{Interval: logEvery} }
+	return &following{g: g, key: key, have: have, log: log, invalid: lines(), forked: lines(), old: lines(), wrong: lines()}
 }
 
 // Follow returns the heads of a feed whose versions are newer than have, as they arrive. A head that was not taken from the
@@ -38,15 +43,11 @@ type following struct {
 // version, with a warning in log: the key was copied, or the publisher lost its state. The channel is closed
 // when ctx ends or the group is closed. Only Follow may receive the messages of the group.
 func Follow(ctx context.Context, g *group.Group, key crypto.PubKey, have uint64, log *slog.Logger) (<-chan Head, error) {
-	f := &following{g: g, key: key, have: have, log: log}
-	return f.start(ctx)
+	return newFollowing(g, key, have, log).start(ctx)
 }
 
 // start is Follow.
 func (f *following) start(ctx context.Context) (<-chan Head, error) {
-	for _, s := range []*rate.Sometimes{&f.invalid, &f.forked, &f.old, &f.wrong} {
-		s.Interval = logEvery
-	}
 	var err error
 	if f.newest, err = newestHead(f.g, f.key); err != nil {
 		return nil, fmt.Errorf("the head on the disk: %w", err)
@@ -93,7 +94,9 @@ func (f *following) run(messages <-chan group.Message, heads chan<- Head) {
 				}
 			} else if seq, content, ok := contentOf(m.Bytes); ok && late != nil && seq == next.Seq {
 				if m.From != next.node || next.Link.Length != int64(len(content)) {
-					f.wrong.Do(func() { f.log.Warn("a member sent content that is not the publisher's", "version", seq, "member", m.From) })
+					f.wrong.Do(func() {
+						f.log.Warn("a member sent content that is not the publisher's", "version", seq, "member", m.From)
+					})
 					continue
 				}
 				next.Inline, out, late = content, heads, nil

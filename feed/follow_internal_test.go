@@ -1,11 +1,15 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -71,4 +75,46 @@ func TestFollow(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("the channel is not closed")
 	}
+}
+
+// TestHostileMember sends content that is not the publisher's, and a thousand invalid and old heads: the content of the publisher is
+// taken, and the log has a line for each kind.
+func TestHostileMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const publisher, other = libpeer.ID("publisher"), libpeer.ID("other")
+		var log bytes.Buffer
+		key := newKey(t)
+		f := newFollowing(new(group.Group), key.GetPublic(), 0, slog.New(slog.NewTextHandler(&log, nil)))
+		met := 0
+		f.met = func(libpeer.ID) { met++ }
+		messages, heads := make(chan group.Message), make(chan Head)
+		go f.run(messages, heads)
+		defer close(messages)
+		send := func(from libpeer.ID, b []byte) { messages <- group.Message{From: from, Bytes: b} }
+
+		content := bytes.Repeat([]byte("x"), 10_000)
+		h := &Head{Seq: 2, Time: time.Now(), Link: linkOf(t), node: publisher, push: true}
+		h.Link.Length = int64(len(content))
+		if err := h.seal(key); err != nil {
+			t.Fatal(err)
+		}
+		old, huge := sealed(t, key, 1, "old"), make([]byte, maxHead+1)
+		send(other, headMessage(h))
+		for range 1000 {
+			send(other, contentMessage(2, bytes.Repeat([]byte("y"), len(content))))
+			send(publisher, contentMessage(2, content[1:]))
+			send(other, append([]byte{kindHead}, old...))
+			send(other, append([]byte{kindHead}, huge...))
+			send(other, headMessage(h))
+		}
+		send(publisher, contentMessage(2, content))
+		if got := <-heads; got.Seq != 2 || !bytes.Equal(got.Inline, content) {
+			t.Errorf("version %d with %d bytes of content", got.Seq, len(got.Inline))
+		}
+		send(publisher, headMessage(h))
+		synctest.Wait()
+		if lines := bytes.Count(log.Bytes(), []byte("\n")); lines != 3 || met != 1 {
+			t.Errorf("met the publisher %d times, %d lines:\n%s", met, lines, log.Bytes())
+		}
+	})
 }

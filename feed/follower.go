@@ -17,6 +17,7 @@ import (
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -130,7 +131,8 @@ func (f *Follower) Run(ctx context.Context) error {
 		g.SetNewest(headMessage(h))
 		head = *h
 	}
-	follow := &following{g: g, key: f.Link.Key, have: head.Seq, log: f.Log, met: func(publisher libpeer.ID) { f.report(ctx, publisher) }}
+	follow := newFollowing(g, f.Link.Key, head.Seq, f.Log)
+	follow.met = func(publisher libpeer.ID) { f.report(ctx, publisher) }
 	heads, err := follow.start(ctx)
 	if err != nil {
 		return err
@@ -239,6 +241,13 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 		}
 	}
 	t, err := f.Node.Get(h.Link, v.Path, opt)
+	var elsewhere *peer.ElsewhereError
+	if errors.As(err, &elsewhere) && elsewhere.Root != "" {
+		v.ID, v.Length, v.Saved = h.Link.Manifest.String(), m.Length(), m.Length()
+		if err = f.copyOther(ctx, h.Link, m, dir); err == nil {
+			return v, f.switchTo(dir)
+		}
+	}
 	if err != nil {
 		if isNew { // the path is not the follower's
 			f.kept.Partial = f.kept.Partial[:len(f.kept.Partial)-1]
@@ -258,6 +267,18 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 	}
 	v.ID, v.Length, v.Saved = st.ID, st.Length, max(0, st.Length-received-fetched)
 	return v, f.switchTo(dir)
+}
+
+// copyOther waits for the transfer of a version at another path, and copies it.
+func (f *Follower) copyOther(ctx context.Context, link *proto.Link, m *proto.Manifest, dir uint64) error {
+	t, err := f.Node.Transfer(link.String())
+	if err != nil {
+		return err
+	}
+	if err := t.Wait(ctx); err != nil {
+		return err
+	}
+	return f.copyVersion(ctx, m, t.Status().Root, dir)
 }
 
 // dirOf returns the name of the directory of a version, and the status of the transfer there, if there is one: an older version
@@ -300,17 +321,17 @@ func (f *Follower) settle(h *Head, v Version) error {
 
 // remove removes a version as far as this node made it.
 func (f *Follower) remove(seq uint64) error {
+	remove := func() ([]store.Left, error) { return f.removeCopy(seq) }
 	for _, t := range f.Node.Transfers() {
-		if t.Progress().Root != f.path(seq) {
-			continue
+		if t.Progress().Root == f.path(seq) {
+			remove = func() ([]store.Left, error) { return f.Node.Remove(t, true) }
 		}
-		left, err := f.Node.Remove(t, true)
-		if len(left) > 0 {
-			f.Log.Info("files of an old version stay, since they are not the follower's or were changed", "path", f.path(seq), "files", len(left))
-		}
-		return err
 	}
-	return nil
+	left, err := remove()
+	if len(left) > 0 {
+		f.Log.Info("files of an old version stay, since they are not the follower's or were changed", "path", f.path(seq), "files", len(left))
+	}
+	return err
 }
 
 func (f *Follower) path(seq uint64) string { return filepath.Join(f.Dir, strconv.FormatUint(seq, 10)) }
@@ -332,7 +353,7 @@ func (f *Follower) load() error {
 	return nil
 }
 
-// showKept sets the status to what is on the disk.
+// showKept sets the status to the state on the disk.
 func (f *Follower) showKept() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,15 +15,20 @@ import (
 // sealed returns the signed head of a version.
 func sealed(t testing.TB, key crypto.PrivKey, seq uint64, note string) []byte {
 	t.Helper()
-	link, err := proto.ParseLink("magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567")
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &Head{Seq: seq, Time: time.Unix(1, 2), Link: link, Inline: []byte("x"), Note: note, node: "\xff\x00"}
+	h := &Head{Seq: seq, Time: time.Unix(1, 2), Link: linkOf(t), Inline: []byte("x"), Note: note, node: "\xff\x00"}
 	if err := h.seal(key); err != nil {
 		t.Fatal(err)
 	}
 	return h.signed
+}
+
+func linkOf(t testing.TB) *proto.Link {
+	t.Helper()
+	link, err := proto.ParseLink("magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
 }
 
 func newKey(t testing.TB) crypto.PrivKey {
@@ -55,6 +60,7 @@ func TestHead(t *testing.T) {
 	}
 	for what, h := range map[string]*Head{
 		"no version":   {Link: h.Link},
+		"version 2^63": {Seq: 1 << 63, Link: h.Link},
 		"a long note":  {Seq: 1, Link: h.Link, Note: strings.Repeat("x", maxNote+1)},
 		"its own base": {Seq: 1, Link: h.Link, Base: 1, Delta: h.Link},
 		"long content": {Seq: 1, Link: h.Link, Inline: make([]byte, maxInline+1)},
