@@ -27,6 +27,9 @@ func (s *State) endgame() {
 						s.request(p, f, sp)
 					}
 				}
+				for !f.Requested() {
+					s.request(p, f, f.Next(p.Pipe.Block()))
+				}
 				break
 			}
 		}

@@ -53,11 +53,11 @@ func (t *Table) Rate(l *Level) (rate float64) {
 	return rate
 }
 
-// Late lists the fetches of which every byte is requested, the oldest first.
+// Late lists the fetches of which every byte is requested, or a block within the cluster of a stalled peer, the oldest first.
 func (t *Table) Late() []*Fetch {
 	var fs []*Fetch
 	for _, f := range t.Fetches {
-		if f.Peer != nil && f.Helper == nil && !f.Alone && f.Requested() && f.Missing > 0 && !f.IsPlanned(t.Work) {
+		if f.Peer != nil && f.Helper == nil && !f.Alone && (f.Requested() || f.Peer.Stalled && f.Level == nil) && f.Missing > 0 && !f.IsPlanned(t.Work) {
 			fs = append(fs, f)
 		}
 	}
