@@ -3,6 +3,8 @@ package bench
 import (
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/peer"
 )
 
 // killSize is large enough for a transfer of several seconds on the grid.
@@ -16,7 +18,7 @@ const killAfter = 3 * time.Second
 func TestGridSurvivesDeathOfNode(t *testing.T) {
 	t.Parallel()
 	var victim *Daemon
-	var had status
+	var had peer.Status
 	o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 	o.killed = func(d *Daemon) {
 		victim, had = d, d.status(t)
@@ -32,7 +34,7 @@ func TestGridSurvivesDeathOfNode(t *testing.T) {
 }
 
 // resumesWithoutWaste restarts a killed daemon, which must download no more than was missing.
-func resumesWithoutWaste(t *testing.T, tr *mobTransfer, victim *Daemon, had status) {
+func resumesWithoutWaste(t *testing.T, tr *mobTransfer, victim *Daemon, had peer.Status) {
 	t.Helper()
 	back, err := tr.StartDaemon(victim.Node)
 	if err != nil {

@@ -68,7 +68,7 @@ func runFaulty(t testing.TB, b *Bench, seed []string, f *fault) (_ *Run, named i
 		i := slices.IndexFunc(tr.Daemons, func(d *Daemon) bool { return d.Name() == polluter })
 		liar := tr.Daemons[i].ID()
 		for _, d := range tr.all() {
-			for _, id := range d.status(t).Liars {
+			for _, id := range d.status(t).Polluters {
 				if f != nil && f.name == "polluter" && id == liar {
 					named++
 				} else {

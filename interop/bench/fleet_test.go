@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -13,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/peer"
 )
 
 // newFleet makes a grid of clusters A, B and so on with these numbers of nodes, for the
@@ -114,43 +115,38 @@ func (f *Fleet) received(t testing.TB, clusters ...string) []netns.Count {
 	return all
 }
 
-// status is the part of `mob status --json` that the tests read.
-type status struct {
-	Phase       string   `json:"phase"`
-	PieceLength int      `json:"piece_length"`
-	Have        int64    `json:"have"`
-	Liars       []string `json:"liars"`
-	Duplicate   int64    `json:"duplicate"`
-	Plan        struct {
-		In bool `json:"in"`
-	} `json:"plan"`
-	Traffic struct {
-		WANIn int64 `json:"wan_in"`
-		LANIn int64 `json:"lan_in"`
-	} `json:"traffic"`
-}
-
-// status returns the status of the daemon's one transfer; the zero value before it begins.
-func (d *Daemon) status(t testing.TB) status {
+// transfers returns the status of the daemon's transfers, oldest first.
+func (d *Daemon) transfers(t testing.TB) []peer.Status {
 	t.Helper()
-	text, err := d.Status(context.Background())
+	ctx := context.Background() // also after the test
+	c, err := control.Dial(ctx, d.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc struct {
-		Transfers []status `json:"transfers"`
+	defer c.Close()
+	list, err := c.Transfers(ctx)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil || len(doc.Transfers) > 1 {
-		t.Fatalf("status %q: %v", text, err)
+	return list
+}
+
+// status returns the status of the daemon's one transfer; the zero value before it starts.
+func (d *Daemon) status(t testing.TB) peer.Status {
+	t.Helper()
+	list := d.transfers(t)
+	switch len(list) {
+	case 0:
+		return peer.Status{}
+	case 1:
+		return list[0]
 	}
-	if len(doc.Transfers) == 0 {
-		return status{}
-	}
-	return doc.Transfers[0]
+	t.Fatalf("%s has %d transfers", d.Name(), len(list))
+	return peer.Status{}
 }
 
 // awaitHave waits until the daemon has that many bytes.
-func (d *Daemon) awaitHave(t testing.TB, have int64) status {
+func (d *Daemon) awaitHave(t testing.TB, have int64) peer.Status {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if st := d.status(t); st.Have >= have {
@@ -158,7 +154,7 @@ func (d *Daemon) awaitHave(t testing.TB, have int64) status {
 		}
 	}
 	t.Fatalf("%s does not get %d bytes", d.Name(), have)
-	return status{}
+	return peer.Status{}
 }
 
 // sameContent reports whether two files are equal.
@@ -176,9 +172,6 @@ func (d *Daemon) Get(ctx context.Context, link string) error {
 	_, err := d.get(ctx, link)
 	return err
 }
-
-// Status is the output of mob status --json.
-func (d *Daemon) Status(ctx context.Context) (string, error) { return d.mob(ctx, "status", "--json") }
 
 // usage returns the resources of a running daemon.
 func (d *Daemon) usage(t testing.TB) netns.Usage {

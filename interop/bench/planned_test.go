@@ -103,8 +103,8 @@ func (p *plannedFleet) getAll(ctx context.Context, t *testing.T, inPlan func(hos
 		return
 	}
 	for _, d := range p.sinks {
-		if in := d.status(t).Plan.In; in != inPlan(d.Name()) {
-			t.Errorf("%s: %v that it is in the plan", d.Name(), in)
+		if p := d.status(t).Plan; p == nil || p.In != inPlan(d.Name()) {
+			t.Errorf("%s: %+v", d.Name(), p)
 		}
 	}
 }

@@ -2,12 +2,12 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
+	"github.com/mobgrid/mob/peer/limit"
 )
 
 // TestGridPriorities starts a transfer of normal priority on four nodes that fetch one of low priority, over the same
@@ -52,7 +52,7 @@ func TestGridPriorities(t *testing.T) {
 	began := time.Now()
 	var low sync.WaitGroup
 	low.Go(func() { get(long, "low") })
-	bytesOf := func(priority string) (sum int64) {
+	bytesOf := func(priority limit.Priority) (sum int64) {
 		for _, d := range sinks {
 			sum += d.wanIn(t, priority)
 		}
@@ -91,22 +91,9 @@ func TestGridPriorities(t *testing.T) {
 }
 
 // wanIn returns the bytes that transfers of a priority have received over the WAN.
-func (d *Daemon) wanIn(t testing.TB, priority string) (sum int64) {
+func (d *Daemon) wanIn(t testing.TB, priority limit.Priority) (sum int64) {
 	t.Helper()
-	text, err := d.Status(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct {
-		Transfers []struct {
-			status
-			Priority string `json:"priority"`
-		} `json:"transfers"`
-	}
-	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		t.Fatal(err)
-	}
-	for _, tr := range doc.Transfers {
+	for _, tr := range d.transfers(t) {
 		if tr.Priority == priority {
 			sum += tr.Traffic.WANIn
 		}
