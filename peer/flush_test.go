@@ -5,8 +5,10 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -96,4 +98,47 @@ func TestFlushFails(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// damagingPublish is a store that calls damage after each Publish.
+type damagingPublish struct {
+	store.Store
+	damage func()
+}
+
+func (s damagingPublish) Publish() error {
+	err := s.Store.Publish()
+	s.damage()
+	return err
+}
+
+// TestDamagedBeforeComplete finds a damaged piece after the files were published, and before the transfer counts as complete.
+// It does not until the piece has been fetched again.
+func TestDamagedBeforeComplete(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	b := peertest.Start(t, "B")
+	gate := peertest.NewGate(size)
+	_, link, content := peertest.SeedRandom(t, peertest.Start(t, "A", peertest.WithGate(gate)), size, peer.SeedOptions{PieceLength: 256 << 10})
+	out := filepath.Join(t.TempDir(), "out")
+	transfer := make(chan *peer.Transfer, 1)
+	damage := sync.OnceFunc(func() {
+		get := <-transfer
+		if err := peertest.Flip(out, 100); err != nil {
+			t.Error(err)
+		}
+		found, err := get.Verify(t.Context(), nil)
+		if err != nil || found.Damaged.Count != 1 {
+			t.Errorf("verify: %+v, %v", found, err)
+		}
+		time.AfterFunc(100*time.Millisecond, gate.Open) // until then it cannot be fetched again
+	})
+	b.SetStore(func(st store.Store) store.Store { return damagingPublish{st, damage} })
+	get := peertest.Get(t, b, link, out)
+	transfer <- get
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, out, content)
+	if err := get.Flush(t.Context()); err != nil {
+		t.Errorf("flush: %v", err)
+	}
 }

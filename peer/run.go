@@ -242,7 +242,10 @@ func (r *run) complete(s *swarm.Swarm) {
 	if s.Context().Err() != nil {
 		return // the entries were not compared
 	}
-	r.setComplete()
+	if !r.setComplete() { // likewise
+		s.LoseDropped()
+		return
+	}
 	var err error
 	if !seed {
 		// The user has the content by now. Only if the machine crashes before the flush
@@ -251,7 +254,11 @@ func (r *run) complete(s *swarm.Swarm) {
 	}
 	switch {
 	case err == nil:
-		r.change(func(s *state) { s.settleOne(s.flushed, nil) })
+		r.change(func(s *state) {
+			if s.rec.Whole {
+				s.settleOne(s.flushed, nil)
+			}
+		})
 	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
 		s.LoseDropped()
 	default:
@@ -348,19 +355,23 @@ func (r *run) checkEntries(ctx context.Context) {
 	})
 }
 
-// setComplete records that the content is complete.
-func (r *run) setComplete() {
+// setComplete records that the content is complete, and reports whether it is: pieces may have been damaged since
+// the last one was stored. The store forgets a piece before reopen is called, so setComplete or reopen notices.
+func (r *run) setComplete() (complete bool) {
 	number := r.node.number.Add(1)
 	r.tryUpdate(func(rec *metadata.Record) {
-		rec.Whole = true
-		if rec.Completed.IsZero() {
+		rec.Whole = rec.Seed || r.state().full() // a seed serves its valid pieces
+		if rec.Whole && rec.Completed.IsZero() {
 			rec.Completed, rec.Number = time.Now(), number
 		}
 	})
 	r.change(func(s *state) {
-		s.phase, s.completed = Whole, time.Now()
-		s.settleOne(s.outcome, nil)
+		if complete = s.rec.Whole && (s.rec.Seed || s.full()); complete {
+			s.phase, s.completed = Whole, time.Now()
+			s.settleOne(s.outcome, nil)
+		}
 	})
+	return complete
 }
 
 // reopen continues a complete transfer whose pieces are damaged: they are fetched again. A seed
@@ -368,12 +379,13 @@ func (r *run) setComplete() {
 func (r *run) reopen() {
 	reopened := false
 	r.change(func(s *state) {
-		if reopened = s.phase == Whole && !s.rec.Seed; reopened {
+		if reopened = s.rec.Whole && !s.rec.Seed; reopened {
+			s.rec.Whole = false
 			s.phase, s.completed = Fetching, time.Time{}
-			s.outcome, s.flushed = newOutcome(), newOutcome()
+			s.outcome, s.flushed = s.outcome.next(), s.flushed.next()
 		}
 	})
 	if reopened {
-		r.tryUpdate(func(rec *metadata.Record) { rec.Whole = false })
+		r.tryUpdate(func(*metadata.Record) {}) // saves it
 	}
 }
