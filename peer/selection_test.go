@@ -327,6 +327,24 @@ func TestSelectUserFile(t *testing.T) {
 	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
 }
 
+// TestSelectWhileFetching gets all of the content while a part is fetched, of which the pieces stay.
+func TestSelectWhileFetching(t *testing.T) {
+	t.Parallel()
+	gate := peertest.NewGate(1 << 20)
+	link, files := seedTree(t, peertest.Start(t, "A", peertest.WithGate(gate)))
+	b, out := peertest.Start(t, "B"), filepath.Join(t.TempDir(), "out")
+	part := getPart(t, b, link, out, "a")
+	peertest.Eventually(t, "some pieces", func() bool { return part.Status().PiecesHave > 10 })
+	all := peertest.Get(t, b, link, out)
+	gate.Open()
+	peertest.Wait(t, all)
+	peertest.Wait(t, part)
+	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
+	if st := all.Status(); st.LeftOut.Files != 0 || st.Traffic.WANIn > st.Length-10*int64(st.PieceLength) {
+		t.Errorf("received %d of %d bytes, and left out %+v", st.Traffic.WANIn, st.Length, st.LeftOut)
+	}
+}
+
 // TestSelectTwice gets two parts of the content before the node has the manifest.
 func TestSelectTwice(t *testing.T) {
 	t.Parallel()

@@ -25,14 +25,11 @@ func (m *Manifest) LeftOutPieces() (pieces []int) {
 	if m.complete == nil {
 		return nil
 	}
-	all := func(yield func(int) bool) {
-		for i := range m.Pieces() {
-			if !yield(i) {
-				return
-			}
-		}
+	all := make([]int, m.Pieces())
+	for i := range all {
+		all[i] = i
 	}
-	for i, files := range m.PieceFiles(all) {
+	for i, files := range m.PieceFiles(slices.Values(all)) {
 		if len(files) == 0 {
 			pieces = append(pieces, i)
 		}
