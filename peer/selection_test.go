@@ -188,8 +188,9 @@ func TestSelectLinger(t *testing.T) {
 			link, _ := seedTree(t, start(t, "A"))
 			b := start(t, "B")
 			gets := []*peer.Transfer{getPart(t, b, link, filepath.Join(t.TempDir(), "out"), "a")}
-			link.Peers = append(link.Peers, b.Addrs()...)
-			gets = append(gets, peertest.Get(t, start(t, "B"), link, filepath.Join(t.TempDir(), "out")))
+			both := *link
+			both.Peers = slices.Concat(link.Peers, b.Addrs())
+			gets = append(gets, peertest.Get(t, start(t, "B"), &both, filepath.Join(t.TempDir(), "out")))
 			waitsFor := func(want int) {
 				t.Helper()
 				for _, get := range gets {
