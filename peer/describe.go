@@ -32,8 +32,11 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	finder := n.ownTrackers.finder(link)
 	if finder != nil {
 		defer finder.Close()
-		// Trackers send members only to members, so the node announces itself.
-		defer withdraw(ctx, link, finder, n.cfg.Cluster)
+		defer func() { // trackers send members only to members, so the node has announced itself
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+			defer cancel()
+			_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
+		}()
 	}
 	id := link.Keys()[0]
 	d := metadata.NewDescription("", id, link.InfoHash, n.cfg.Torrents)
@@ -43,13 +46,6 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 
 // leaveTimeout bounds the last announce to the trackers.
 const leaveTimeout = time.Second
-
-// withdraw announces to the trackers that this node is not a member.
-func withdraw(ctx context.Context, link *proto.Link, finder Finder, cluster string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
-	defer cancel()
-	_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: cluster, Leaving: true})
-}
 
 // describer finds out what the content of links is.
 type describer struct {

@@ -21,26 +21,23 @@ import (
 // dialTimeout bounds a dial, handshakes included.
 const dialTimeout = 8 * time.Second
 
-// acceptor hands incoming streams and bulk channels to swarms.
-type acceptor struct{ transfers *registry }
-
-// serve accepts control streams, and bulk channels: sockets and streams.
-func (a acceptor) serve(h libhost.Host, bulk *transport.Endpoint) {
-	h.SetStreamHandler(proto.ControlProtocol, a.acceptControl)
-	h.SetStreamHandler(proto.BulkProtocol, func(s network.Stream) { a.acceptChannel(s.Conn().RemotePeer(), s) })
+// accept hands incoming control streams, and bulk channels, which are sockets and streams, to swarms.
+func (r *registry) accept(h libhost.Host, bulk *transport.Endpoint) {
+	h.SetStreamHandler(proto.ControlProtocol, r.acceptControl)
+	h.SetStreamHandler(proto.BulkProtocol, func(s network.Stream) { r.acceptChannel(s.Conn().RemotePeer(), s) })
 	known := func(id libpeer.ID) bool { return transport.IsMember(h, id) }
-	bulk.Handle(known, func(from libpeer.ID, c *transport.Conn) { a.acceptChannel(from, c) })
+	bulk.Handle(known, func(from libpeer.ID, c *transport.Conn) { r.acceptChannel(from, c) })
 }
 
 // acceptControl hands an incoming control stream to the swarm that its Hello names.
-func (a acceptor) acceptControl(stream network.Stream) {
+func (r *registry) acceptControl(stream network.Stream) {
 	_ = stream.SetDeadline(time.Now().Add(swarm.HandshakeTimeout))
 	hello, err := swarm.ReadHello(stream)
 	if err != nil {
 		_ = stream.Reset()
 		return
 	}
-	s := a.transfers.swarm(hello.Swarm)
+	s := r.swarm(hello.Swarm)
 	if s == nil {
 		_ = proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
 		_ = stream.Close()
@@ -51,7 +48,7 @@ func (a acceptor) acceptControl(stream network.Stream) {
 
 // acceptChannel hands an incoming bulk channel to the swarm that its BulkHello names, until the
 // channel ends.
-func (a acceptor) acceptChannel(from libpeer.ID, ch swarm.Channel) {
+func (r *registry) acceptChannel(from libpeer.ID, ch swarm.Channel) {
 	defer func() { _ = ch.Reset() }()
 	_ = ch.SetReadDeadline(time.Now().Add(swarm.HandshakeTimeout))
 	m, _ := proto.ReadOpening(ch) // nil after an error
@@ -59,7 +56,7 @@ func (a acceptor) acceptChannel(from libpeer.ID, ch swarm.Channel) {
 	if !ok {
 		return
 	}
-	if s := a.transfers.swarm(hello.Swarm); s != nil {
+	if s := r.swarm(hello.Swarm); s != nil {
 		s.AcceptBulk(from, ch)
 	}
 }

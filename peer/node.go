@@ -136,7 +136,7 @@ func (n *Node) open() error {
 	}
 	n.wg.Go(func() { n.sharing.run(n.ctx) })
 	n.wg.Go(func() { new(limit.Governor).Run(n.ctx, n.transfers.loads) })
-	acceptor{n.transfers}.serve(n.host, n.bulk)
+	n.transfers.accept(n.host, n.bulk)
 	n.documents = documents{n.transfers, n.host.ID()}
 	n.documents.serve(n.ctx, n.host)
 	n.host.SetStreamHandler(proto.GroupProtocol, n.groups.acceptStream)

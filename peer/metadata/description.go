@@ -129,8 +129,8 @@ func (d *Description) load(name string, set func([]byte) error) error {
 	return nil
 }
 
-// loadPublished loads the manifest with SHA-256 of a plain torrent, which an earlier version
-// made. It removes the file if its files differ from the torrent's.
+// loadPublished loads the manifest with SHA-256 of a plain torrent that was also seeded. It removes the file if its files
+// differ from the torrent's.
 func (d *Description) loadPublished(b []byte) error {
 	m, err := proto.DecodeManifest(b)
 	if of := d.Manifest(); err == nil && (of == nil || !of.SameFiles(m)) {
