@@ -36,7 +36,7 @@ func (f *Follower) copyVersion(ctx context.Context, m *proto.Manifest, root stri
 	if err := errors.Join(os.MkdirAll(dir, 0o700), datadir.WriteFile(filepath.Join(dir, manifestFile), encoded, 0o600)); err != nil {
 		return err
 	}
-	d, err := store.Create(dir, f.path(seq), m, store.NewFiles(0))
+	d, err := store.Create(dir, f.path(seq), m, f.Node.Files())
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}

@@ -390,16 +390,16 @@ func (s *Feeds) start(e *entry) error {
 	} else {
 		f = &Follower{Node: s.node, Link: e.link, Dir: e.Dir, Keep: e.Keep, State: e.dir, Log: log}
 		command := e.Exec
-		f.Complete = func(ctx context.Context, v Version) {
+		f.Complete = func(ctx context.Context, v Version) (err error) {
 			log.Info("a version is complete", "version", v.Seq, "path", v.Path, "bytes", v.Length, "saved", v.Saved)
 			if command != "" {
-				if err := s.run(ctx, command, v); err != nil {
-					log.Error("the command of the feed failed", "version", v.Seq, "error", err)
+				if err = s.run(ctx, command, v); err != nil {
+					err = fmt.Errorf("the command of version %d failed: %w", v.Seq, err)
 				}
 			}
 			e.last.Store(&v)
+			return err
 		}
-		f.Failed = func(h Head, err error) { log.Error("a version was not fetched", "version", h.Seq, "error", err) }
 		work = func() error { return f.Run(ctx) }
 	}
 	done := make(chan struct{})

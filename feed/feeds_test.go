@@ -3,6 +3,7 @@ package feed_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -391,6 +392,58 @@ func TestFilesOfTheUser(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
 		t.Errorf("entries: %v, %v", entries, err)
 	}
+}
+
+// TestDirectoryOfTheUser changes the directory of the versions while a feed is followed. A version that could not be fetched is fetched
+// once it can be.
+func TestDirectoryOfTheUser(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	dir := follower.follow(publisher.newFeed("config"), 1)
+	files := map[string][]byte{"a": nil}
+	seq := uint64(0)
+	post := func() {
+		t.Helper()
+		seq++
+		files["a"] = fmt.Append(nil, "version ", seq)
+		publisher.post("config", write(t, files))
+	}
+	await := func(do func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		follower.await(seq)
+		follower.settled(seq)
+		equal(t, filepath.Join(dir, "latest"), files)
+	}
+	rejected := func(reason string) {
+		t.Helper()
+		peertest.Eventually(t, "the status says why", func() bool {
+			info := follower.feeds.All()[0]
+			return info.Newest == seq && strings.Contains(info.Error, reason)
+		})
+	}
+	mine := filepath.Join(dir, "1")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(mine, []byte("mine"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	post()
+	rejected("exists")
+	await(func() error { return os.Remove(mine) })
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	post()
+	await(func() error { return nil })
+	moved := dir + "-moved"
+	if err := errors.Join(os.Rename(dir, moved), os.WriteFile(dir, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	post()
+	rejected("not a directory")
+	await(func() error { return errors.Join(os.Remove(dir), os.Rename(moved, dir)) })
 }
 
 // TestOvertaken posts versions faster than they are fetched: the follower ends with the last one, and removes the incomplete

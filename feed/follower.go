@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
@@ -44,16 +45,15 @@ type Follower struct {
 	Keep int
 	// State is the directory of what the follower must not forget.
 	State string
-	// Complete is called with each complete version, one at a time.
-	Complete func(context.Context, Version)
-	// Failed is called if a version cannot be fetched. The follower waits for the next one.
-	Failed func(Head, error)
-	Log    *slog.Logger
+	// Complete is called with each complete version, one at a time. An error is in the status until the next version.
+	Complete func(context.Context, Version) error
+	Log      *slog.Logger
 
 	mu       sync.Mutex
 	status   Status
 	group    *group.Group // nil before Run
 	reported wireReport   // the last report
+	called   time.Time    // when Complete was called, zero after it has returned
 
 	kept  kept
 	delta *peer.Transfer // of the last delta, nil for none
@@ -88,6 +88,9 @@ func (f *Follower) Status() Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	st := f.status
+	if running := time.Since(f.called); !f.called.IsZero() && running > slowCommand {
+		st.Error = fmt.Sprintf("the command of version %d has run for %v, and newer versions wait for it", st.Newest, running.Round(time.Second))
+	}
 	if f.group != nil {
 		st.Members = len(f.group.Members())
 	}
@@ -150,47 +153,82 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// next fetches a version, and returns the head that follows, if there is one. A newer head ends the fetch.
+const (
+	// slowCommand is the time after which the status has a command that runs.
+	slowCommand = 10 * time.Second
+	// retryPause is the first time between two tries to fetch a version. It doubles up to maxRetryPause.
+	retryPause    = time.Second
+	maxRetryPause = time.Minute
+)
+
+// next fetches a version until it is complete, and returns the head that follows, if there is one. A newer head ends the fetch.
 func (f *Follower) next(ctx context.Context, h Head, heads <-chan Head) (next Head, ok bool) {
 	f.setStatus(func(s *Status) { s.Newest, s.Error = h.Seq, "" })
-	fetching, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan error, 1)
-	var v Version
-	go func() {
+	for pause := retryPause; ; pause = min(2*pause, maxRetryPause) {
+		fetching, cancel := context.WithCancel(ctx)
+		done := make(chan error, 1)
+		var v Version
+		go func() {
+			var err error
+			v, err = f.fetch(fetching, &h)
+			done <- err
+		}()
 		var err error
-		v, err = f.fetch(fetching, &h)
-		done <- err
-	}()
-	select {
-	case next, ok = <-heads:
-		cancel()
-		err := <-done
-		f.Log.Debug("a newer version ends the fetch of another", "version", h.Seq, "error", err)
-		return next, ok
-	case err := <-done:
-		if ctx.Err() != nil {
-			return Head{}, false
+		select {
+		case next, ok = <-heads:
+			cancel()
+			err := <-done
+			f.Log.Debug("a newer version ends the fetch of another", "version", h.Seq, "error", err)
+			return next, ok
+		case err = <-done:
+			cancel()
 		}
-		if err != nil {
+		var retry <-chan time.Time
+		switch {
+		case ctx.Err() != nil:
+			return Head{}, false
+		case err == nil:
+			f.finish(ctx, &h, v)
+		default:
 			f.setStatus(func(s *Status) { s.Error = err.Error() })
-			f.Failed(h, err)
-			break
+			f.Log.Error("a version was not fetched", "version", h.Seq, "error", err, "retry_after", pause)
+			retry = time.After(pause)
 		}
-		f.Complete(ctx, v)
-		if ctx.Err() != nil { // the command may have been interrupted: it is run again
-			if err := f.save(); err != nil {
-				f.Log.Warn("a complete version was not recorded", "version", h.Seq, "error", err)
-			}
-			return Head{}, false
+		select {
+		case next, ok = <-heads:
+			return next, ok
+		case <-retry:
 		}
-		if err := f.settle(&h, v); err != nil {
-			f.Log.Warn("after a complete version", "version", h.Seq, "error", err)
-		}
+	}
+}
+
+// finish calls Complete with a version, and records it. If ctx ends meanwhile, it is called again after a restart.
+func (f *Follower) finish(ctx context.Context, h *Head, v Version) {
+	err := f.call(ctx, v)
+	if ctx.Err() != nil {
+		err = f.save()
+	} else {
+		err = errors.Join(err, f.settle(h, v))
 		f.report(ctx, h.node)
 	}
-	next, ok = <-heads
-	return next, ok
+	text := ""
+	if err != nil {
+		text = err.Error()
+		f.Log.Error("after a complete version", "version", h.Seq, "error", err)
+	}
+	f.setStatus(func(s *Status) { s.Error = text })
+}
+
+// call calls Complete. The status has the time.
+func (f *Follower) call(ctx context.Context, v Version) error {
+	set := func(t time.Time) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.called = t
+	}
+	set(time.Now())
+	defer set(time.Time{})
+	return f.Complete(ctx, v)
 }
 
 // report reports the newest complete version to the publisher, if there is one.
@@ -232,14 +270,17 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 		fetched += before.Have
 	}
 	isNew := !slices.Contains(f.kept.Versions, dir) && !slices.Contains(f.kept.Partial, dir)
+	recorded := make(chan error, 1) // the disk may be slow: the content need not wait for it
 	if isNew {
+		f.dropPartial(maxPartial - 1)
 		f.kept.Head, f.kept.Partial = h.signed, append(f.kept.Partial, dir)
-		if len(h.Inline) == 0 { // it may take long
-			if err := f.save(); err != nil {
-				return v, err
-			}
-		}
+		record := f.kept
+		record.Partial = slices.Clone(record.Partial)
+		go func() { recorded <- f.write(&record) }()
+	} else {
+		recorded <- nil
 	}
+	defer func() { err = errors.Join(err, <-recorded) }()
 	t, err := f.Node.Get(h.Link, v.Path, opt)
 	var elsewhere *peer.ElsewhereError
 	if errors.As(err, &elsewhere) && elsewhere.Root != "" {
@@ -307,16 +348,31 @@ func (f *Follower) settle(h *Head, v Version) error {
 	f.kept.Partial = slices.DeleteFunc(f.kept.Partial, is)
 	f.kept.Head, f.kept.Complete, f.kept.Saved, f.kept.Last = h.signed, h.Seq, f.kept.Saved+v.Saved, v.Saved
 	old := max(0, len(f.kept.Versions)-f.Keep)
-	var all error
-	for _, seq := range slices.Concat(f.kept.Partial, f.kept.Versions[:old]) {
+	f.removeAll(f.kept.Versions[:old])
+	f.kept.Versions = f.kept.Versions[old:]
+	f.dropPartial(0)
+	err := f.save()
+	f.showKept()
+	return err
+}
+
+// maxPartial bounds the incomplete versions on the disk, if new ones come faster than they are fetched.
+const maxPartial = 3
+
+// dropPartial removes the oldest incomplete versions, except n.
+func (f *Follower) dropPartial(n int) {
+	old := max(0, len(f.kept.Partial)-n)
+	f.removeAll(f.kept.Partial[:old])
+	f.kept.Partial = f.kept.Partial[old:]
+}
+
+// removeAll removes versions. Those that cannot be removed are in the log.
+func (f *Follower) removeAll(versions []uint64) {
+	for _, seq := range versions {
 		if err := f.remove(seq); err != nil {
-			all = errors.Join(all, fmt.Errorf("%s was not removed: %w", f.path(seq), err))
+			f.Log.Warn("an old version was not removed", "path", f.path(seq), "error", err)
 		}
 	}
-	f.kept.Partial, f.kept.Versions = nil, f.kept.Versions[old:]
-	all = errors.Join(all, f.save())
-	f.showKept()
-	return all
 }
 
 // remove removes a version as far as this node made it.
@@ -362,8 +418,10 @@ func (f *Follower) showKept() {
 	f.reported = wireReport{Seq: f.kept.Complete, Saved: f.kept.Last}
 }
 
-func (f *Follower) save() error {
-	b, err := json.Marshal(&f.kept)
+func (f *Follower) save() error { return f.write(&f.kept) }
+
+func (f *Follower) write(k *kept) error {
+	b, err := json.Marshal(k)
 	if err != nil {
 		return err
 	}

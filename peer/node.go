@@ -192,6 +192,9 @@ func (n *Node) Host() libhost.Host { return n.host }
 // Names returns the short names that replace content ids in the node's log.
 func (n *Node) Names() *shortname.Names { return n.names }
 
+// Files returns the open files of the node's stores, for stores of other packages.
+func (n *Node) Files() *store.Files { return n.files }
+
 // Cluster returns the name of the node's cluster.
 func (n *Node) Cluster() string { return n.cfg.Cluster }
 

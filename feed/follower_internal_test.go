@@ -1,0 +1,70 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// TestSlowCommand runs a command for 11 seconds: the status has it after 10.
+func TestSlowCommand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &Follower{Complete: func(context.Context, Version) error {
+			time.Sleep(slowCommand + time.Second)
+			return errors.New("failed")
+		}}
+		f.setStatus(func(s *Status) { s.Newest = 7 })
+		var err error
+		go func() { err = f.call(t.Context(), Version{Seq: 7}) }()
+		time.Sleep(slowCommand)
+		if st := f.Status(); st.Error != "" {
+			t.Errorf("status after 10 s: %q", st.Error)
+		}
+		time.Sleep(time.Second - 1)
+		if st := f.Status(); !strings.Contains(st.Error, "the command of version 7 has run for 11s") {
+			t.Errorf("status after 11 s: %q", st.Error)
+		}
+		time.Sleep(time.Second)
+		if st := f.Status(); st.Error != "" || err == nil {
+			t.Errorf("status at the end: %q, %v", st.Error, err)
+		}
+	})
+}
+
+// TestPartialVersionsBounded starts to fetch ten versions that do not arrive: a few incomplete ones are kept.
+func TestPartialVersionsBounded(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := &Follower{Node: n, Dir: t.TempDir(), State: t.TempDir(), Keep: 1, Log: slog.New(slog.DiscardHandler)}
+	for seq := range uint64(10) {
+		path, _ := peertest.RandomFile(t, 100_000)
+		v, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
+		encoded, err := v.Manifest().Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		link.Peers = nil
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		_, err = f.fetch(ctx, &Head{Seq: seq + 1, Link: link, Manifest: encoded})
+		cancel()
+		if err == nil {
+			t.Fatal("a version has arrived")
+		}
+	}
+	if len(f.kept.Partial) != maxPartial || len(n.Transfers()) != maxPartial {
+		t.Errorf("versions %d are kept, %d transfers, want %d", f.kept.Partial, len(n.Transfers()), maxPartial)
+	}
+	var again Follower
+	again.State = f.State
+	if err := again.load(); err != nil || len(again.kept.Partial) != maxPartial {
+		t.Errorf("%s has versions %d, %v", filepath.Join(f.State, followerFile), again.kept.Partial, err)
+	}
+}
