@@ -127,7 +127,7 @@ var table = map[string]rule{
 	"cli/transfer":  {ours: []string{"cast/launch", "cli/command", "cli/control", "cli/daemon", "cli/term", "cli/topology", "feed", "interop/bittorrent/metainfo", "mob/plan", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto"}},
 	"cli/status":    {ours: []string{"cli/command", "cli/control", "cli/daemon", "cli/term", "feed", "interop/bittorrent/metainfo", "peer", "peer/limit", "proto"}, tests: []string{"cli/topology", "mob/plan"}},
 	"cli/network":   {ours: []string{"cli/command", "cli/daemon", "cli/metrics", "cli/term", "cli/web", "deploy", "membership", "peer", "peer/datadir", "peer/shortname", "peer/transport", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"cli/clitest", "peer/peertest"}},
-	"cli/casting":   {ours: []string{"cast", "cast/agent", "cast/hostset", "cli/command", "cli/term", "proto"}},
+	"cli/casting":   {ours: []string{"cast", "cast/agent", "cast/hostset", "cast/launch", "cli/command", "cli/term", "proto"}},
 	"cli/demo":      {ours: []string{"cli/command", "cli/daemon", "cli/term", "peer", "tracker"}},
 	"cli/metrics":   {ours: []string{"peer", "peer/swarm", "proto", "tracker", "tracker/bittorrent"}, tests: []string{"peer/payload", "peer/peertest"}, outside: []string{"github.com/prometheus"}},
 	"cli/mob":       {ours: []string{"cli", "cli/command"}, outside: []string{}},

@@ -89,6 +89,9 @@ func newCaster(cfg Config) (c *caster, err error) {
 		}
 		c.hosts = append(c.hosts, h)
 	}
+	if err := checkOpenFiles(&cfg); err != nil {
+		return nil, err
+	}
 	outputs, err := Outputs(cfg)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ const drainTime = 2 * time.Second
 
 // Run implements [Runner]. The command has its own session: a key at the terminal must not end it, and it cannot prompt there.
 func (s Shell) Run(host, line string, stdout, stderr io.Writer) (Command, error) {
-	args := s.args(host, line)
+	args := s.Args(host, line)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = stdout, stderr, drainTime
@@ -53,7 +53,8 @@ func (s Shell) Run(host, line string, stdout, stderr io.Writer) (Command, error)
 	return &local{in, cmd}, nil
 }
 
-func (s Shell) args(host, line string) []string {
+// Args returns the program and its arguments for a command line on a host.
+func (s Shell) Args(host, line string) []string {
 	args := slices.Clone(s)
 	for i, arg := range args {
 		args[i] = strings.ReplaceAll(arg, "%h", host)

@@ -299,8 +299,10 @@ func (f *flags) checkSource(a *command.App, src string) error {
 
 // runCast sends the content and prints the report.
 func runCast(ctx context.Context, a *command.App, run runner, f *flags, least int) error {
-	if _, err := exec.LookPath(f.Shell[0]); err != nil {
+	if _, err := exec.LookPath(f.Shell[0]); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --launch or --rsh", f.Shell[0])
+	} else if err != nil {
+		return fmt.Errorf("the remote shell %s is not an executable file: give another with --launch or --rsh", f.Shell[0])
 	}
 	res, err := castAndShow(ctx, a, run, f.Config, f.quiet)
 	if res == nil {

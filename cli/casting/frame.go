@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
 )
@@ -24,15 +25,21 @@ const (
 	minLine  = 128
 )
 
+// state is the state of a cast.
+type state struct {
+	name   string
+	way    string // of the copies: "to" or "from" hosts
+	shell  launch.Shell
+	source cast.Source
+	hosts  hosts
+}
+
 // view collects the events of a cast for its frames.
 type view struct {
-	name  string
-	way   string // of the copies: "to" or "from" hosts
 	began time.Time
 
 	mu      sync.Mutex
-	source  cast.Source
-	hosts   hosts
+	is      state
 	output  []string // of commands, not printed yet
 	queued  int      // bytes of it
 	dropped int      // lines that did not fit
@@ -48,16 +55,16 @@ type sample struct {
 }
 
 func newView(cfg cast.Config) *view {
-	v := &view{name: cfg.Source, way: "to", began: time.Now(), wake: make(chan struct{}, 1)}
-	if v.name == "-" {
-		v.name = "standard input"
+	v := &view{began: time.Now(), wake: make(chan struct{}, 1)}
+	v.is = state{name: cfg.Source, way: "to", shell: cfg.Shell, source: cast.Source{Length: -1}}
+	if cfg.Source == "-" {
+		v.is.name = "standard input"
 	}
-	v.source.Length = -1
 	if cfg.Output != "" {
-		v.way, v.source.Length = "from", 0
+		v.is.way, v.is.source.Length = "from", 0
 	}
 	for _, h := range cfg.Hosts {
-		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
+		v.is.hosts = append(v.is.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
 	}
 	return v
 }
@@ -68,14 +75,14 @@ func (v *view) event(e cast.Event) {
 	defer v.mu.Unlock()
 	switch {
 	case e.Source != nil:
-		v.source = *e.Source
+		v.is.source = *e.Source
 	case e.Host != nil:
-		v.hosts[e.Index] = *e.Host
+		v.is.hosts[e.Index] = *e.Host
 	case e.Output == nil:
 	case v.queued+max(len(*e.Output), minLine) > maxQueue:
 		v.dropped++
 	default:
-		v.output = append(v.output, v.hosts[e.Index].Name+": "+*e.Output)
+		v.output = append(v.output, v.is.hosts[e.Index].Name+": "+*e.Output)
 		v.queued += max(len(*e.Output), minLine)
 		select {
 		case v.wake <- struct{}{}:
@@ -116,7 +123,7 @@ func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Confi
 		}
 		p.Clear()
 		for _, l := range lines {
-			fmt.Fprintln(out, term.Printable(l))
+			fmt.Fprintln(out, printableLine(l))
 		}
 		if dropped > 0 {
 			p.Note("%s of output were left out: they arrived faster than they could be printed", term.Plural(dropped, "line"))
@@ -137,10 +144,20 @@ func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Confi
 	}
 }
 
+// printableLine is [term.Printable] for a line of output, whose tabs remain.
+func printableLine(line string) string {
+	columns := strings.Split(line, "\t")
+	for i, c := range columns {
+		columns[i] = term.Printable(c)
+	}
+	return strings.Join(columns, "\t")
+}
+
 // frame returns how far the cast is now.
 func (v *view) frame() frame {
 	v.mu.Lock()
-	f := frame{name: v.name, way: v.way, took: time.Since(v.began), source: v.source, hosts: slices.Clone(v.hosts)}
+	f := frame{state: v.is, took: time.Since(v.began)}
+	f.hosts = slices.Clone(f.hosts)
 	v.mu.Unlock()
 	var got int64
 	for i := range f.hosts {
@@ -158,12 +175,9 @@ func (v *view) frame() frame {
 
 // frame shows the progress of a cast.
 type frame struct {
-	name   string
-	way    string
-	took   time.Duration
-	source cast.Source
-	hosts  hosts
-	rate   int64 // of all hosts
+	state
+	took time.Duration
+	rate int64 // of all hosts
 }
 
 // Picture has a line for each phase that hosts are in, and for each reason why some failed.
@@ -261,7 +275,8 @@ func (f frame) Waiting() (what, remedy string) {
 	}
 	for phase, hosts := range f.hosts.phases {
 		if phase == cast.Login || phase == cast.Program || phase == cast.Start {
-			return fmt.Sprintf("waiting for the %s of %s", phase, hosts.fold()), "do these hosts answer, and take logins without a password?"
+			try := strings.Join(f.shell.Args(hosts[0].Name, "true"), " ")
+			return fmt.Sprintf("waiting for the %s of %s", phase, hosts.fold()), fmt.Sprintf("does `%s` end, without a password?", try)
 		}
 	}
 	return "", ""

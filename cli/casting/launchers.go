@@ -47,7 +47,7 @@ func splitCommand(text string) (words []string, err error) {
 	quoted := regexp.MustCompile(`'([^']*)'|"([^"]*)"`)
 	rest := quoted.ReplaceAllString(text, "")
 	if i := strings.IndexAny(rest, `'"`); i >= 0 {
-		return nil, fmt.Errorf("%s: a %c is missing", text, rest[i])
+		return nil, fmt.Errorf("%q: the closing %c is missing", text, rest[i])
 	}
 	for _, word := range regexp.MustCompile(`('[^']*'|"[^"]*"|[^ \t'"])+`).FindAllString(text, -1) {
 		words = append(words, quoted.ReplaceAllString(word, "$1$2"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/cast"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/cli/term"
 )
 
@@ -12,14 +13,14 @@ import (
 func TestCastWaitsFor(t *testing.T) {
 	t.Parallel()
 	hosts := func(length int64, hosts ...cast.HostResult) term.Progress {
-		return frame{source: cast.Source{Length: length, Read: 100}, hosts: hosts}
+		return frame{state: state{shell: launch.Shell{"srun", "-w", "%h"}, source: cast.Source{Length: length, Read: 100}, hosts: hosts}}
 	}
 	for _, c := range []struct {
 		name         string
 		m            term.Progress
 		what, remedy string // "" for neither
 	}{
-		{"login", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Login}), "waiting for the login of n1", "password"},
+		{"login", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Login}), "waiting for the login of n1", "`srun -w n1 true`"},
 		{"host", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Fetching, Progress: cast.Progress{Bytes: 50, Waiting: "the disk"}}),
 			"waiting for n1, 50%, no progress for ", "does that host answer"},
 		{"stream that no host waits for", hosts(-1, cast.HostResult{Phase: cast.Fetching, Progress: cast.Progress{Bytes: 100}}), "", ""},

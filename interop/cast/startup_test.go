@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,7 +78,7 @@ func cpu(b *testing.B, s *site) time.Duration {
 
 var large = flag.Bool("large", false, "run the test with 200 hosts, which takes minutes")
 
-// TestManyHosts casts to 200 hosts of one cluster, by ssh.
+// TestManyHosts casts to 200 hosts of one cluster, by ssh. The caster needs at most 256 MB, and shows lines that fit a screen.
 func TestManyHosts(t *testing.T) {
 	if !*large {
 		t.Skip("takes minutes: go test -run ManyHosts ./interop/cast -large")
@@ -85,8 +86,18 @@ func TestManyHosts(t *testing.T) {
 	s := newSite(t, lan/10, []int{201}, nil)
 	path := s.file("content", 4e6)
 	start := time.Now()
-	s.start(nil, path).wait(0)
-	t.Logf("%d hosts in %v", len(s.hosts), time.Since(start))
+	c := s.start(nil, path)
+	c.wait(0)
+	kib := c.cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+	t.Logf("%d hosts in %v, %d KiB of memory", len(s.hosts), time.Since(start), kib)
+	if kib > 256<<10 {
+		t.Error("want 256 MiB of memory at most")
+	}
+	for line := range strings.Lines(c.errs.String()) {
+		if len(line) > 300 {
+			t.Errorf("a line of %d bytes: %s", len(line), line)
+		}
+	}
 	s.same(path, "content", s.hosts...)
 	s.cleanAfter(s.hosts, "content")
 }
