@@ -191,7 +191,7 @@ func TestSlowHost(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	path := s.file("content", 10e6)
+	path := s.file("content", 6e6)
 	all := s.start(nil, path).wait(0)
 	for _, h := range s.without("C0") {
 		if all[h.Name].Seconds > all["C0"].Seconds*3/4 {

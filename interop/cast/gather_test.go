@@ -15,10 +15,10 @@ import (
 // gatherRate is the rate of the NIC of the machine that gathers.
 const gatherRate = 12 * netns.MBps
 
-// newGatherSite is a site of four clusters and 15 hosts that have the program. Each has other content.
-func newGatherSite(t *testing.T, size int) (_ *site, paths map[string]string) {
+// newGatherSite is a site of four clusters of this size whose hosts have the program. Each host has other content.
+func newGatherSite(t *testing.T, nodes, size int) (_ *site, paths map[string]string) {
 	t.Helper()
-	c := netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), RTT: 40 * time.Millisecond}
+	c := netns.Config{Clusters: netns.Clusters(nodes, nodes, nodes, nodes), RTT: 40 * time.Millisecond}
 	c.Links = netns.Uniform(2*gatherRate, "A", "B", "C", "D")
 	c.Clusters[0].SlowNIC = map[int]netns.Rate{0: gatherRate}
 	s := newSiteOn(t, c, there)
@@ -47,10 +47,13 @@ func (s *site) sameGathered(paths map[string]string, hosts ...*sshd.Host) {
 	}
 }
 
-// TestGather gathers 15 files of 20 MB to a machine whose NIC has 12 MB/s.
+// TestGather gathers a file of each host, with -large 15 files of 20 MB, to a machine whose NIC has 12 MB/s.
 func TestGather(t *testing.T) {
-	const size = 20_000_000
-	s, paths := newGatherSite(t, size)
+	nodes, size := 2, 5_000_000
+	if *large {
+		nodes, size = 4, 20_000_000
+	}
+	s, paths := newGatherSite(t, nodes, size)
 	c := s.gather()
 	all := c.wait(0)
 	last := s.lastDone(all, "", "")
@@ -73,8 +76,8 @@ func TestGather(t *testing.T) {
 
 // TestGatherHostKilled kills a host with everything on it midway. The other files arrive.
 func TestGatherHostKilled(t *testing.T) {
-	s, paths := newGatherSite(t, 5_000_000)
-	const victim = "B2"
+	s, paths := newGatherSite(t, 2, 5_000_000)
+	const victim = "B1"
 	c := s.gather("--bad", "bad")
 	await(t, "a part", func() bool {
 		var st syscall.Stat_t

@@ -219,7 +219,7 @@ func TestUnknownKeys(t *testing.T) {
 
 // TestJumpHost casts through a host that accepts five concurrent logins.
 func TestJumpHost(t *testing.T) {
-	s := newSite(t, lan, []int{2, 15}, func(name string, c *sshd.Config) {
+	s := newSite(t, lan, []int{2, 9}, func(name string, c *sshd.Config) {
 		if name == "A1" {
 			c.Server = []string{"MaxStartups 5"}
 		} else {
