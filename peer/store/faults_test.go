@@ -66,7 +66,7 @@ func TestEveryFault(t *testing.T) {
 			calls := p.fs.Calls()
 			p.fs.SetPlan(nil)
 			p.verify("without a fault")
-			step := 7
+			step := 13
 			if testing.Short() {
 				step = 61
 			}
