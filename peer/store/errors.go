@@ -58,6 +58,9 @@ type ExistsError struct {
 	Path string
 	// Inside reports that it is in the destination.
 	Inside bool
+	// OtherKind reports that it is a link, a directory or another kind than the entry of the content, so it cannot be taken
+	// over.
+	OtherKind bool
 	// Dir reports that it is a directory.
 	Dir bool
 	// Name is the content's name if it is a single file, else empty.
@@ -69,6 +72,9 @@ func (e *ExistsError) Error() string {
 	if e.Dir && e.Name != "" {
 		return fmt.Sprintf("%s is a directory and the content is a single file: "+
 			"give the path of the file itself, such as %s/%s", e.Path, e.Path, e.Name)
+	}
+	if e.OtherKind {
+		return e.Path + " exists and is another kind of file than the content has there: move it away"
 	}
 	if e.Inside {
 		return fmt.Sprintf("%s exists and was not created by this transfer: move it away, or take it over with "+

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
@@ -65,6 +66,32 @@ func TestForeignFiles(t *testing.T) {
 		p.ok(d.Close())
 		p.remove("b: not created by this transfer")
 	})
+}
+
+// TestTakeOverOtherKind takes over a directory with something of another kind at the name of an entry. The error does not
+// advise to take it over.
+func TestTakeOverOtherKind(t *testing.T) {
+	for name, create := range map[string]func(path string) error{
+		"b": func(path string) error { return os.Symlink("x", path) },
+		"l": func(path string) error { return os.WriteFile(path, nil, 0o644) },
+	} {
+		p := removable(t)
+		p.ok(errors.Join(os.Mkdir(p.root, 0o755), create(p.path(name))))
+		d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+		var err error
+		for i := 0; i < p.Manifest.Pieces() && err == nil; i++ {
+			if _, err = d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i)); err == nil {
+				err = d.Commit(i)
+			}
+		}
+		if err == nil {
+			err = d.Publish()
+		}
+		var exists *store.ExistsError
+		if !errors.As(err, &exists) || !exists.OtherKind || exists.Path != p.path(name) || strings.Contains(err.Error(), "--reuse") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestRemoveTakenOver removes a transfer that took over every entry and wrote nothing.

@@ -393,7 +393,7 @@ func (d publisher) createLink(entry int) error {
 			return nil
 		}
 		if !isLink || !t.owns(name, d.entry(entry), info) {
-			return writer(d).existsError(name)
+			return writer(d).existsError(entry)
 		}
 		if err := t.root.Remove(name); err != nil {
 			return t.withPath(name, err)

@@ -213,7 +213,7 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 		f, err = d.create(name)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return w, d.existsError(name)
+		return w, d.existsError(entry)
 	}
 	if err != nil {
 		return w, t.withPath(name, err)
@@ -254,7 +254,7 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 		t.closeFile(w.File)
 	}
 	if !owns {
-		return w, d.existsError(name)
+		return w, d.existsError(entry)
 	}
 	copied, err := d.separate(entry)
 	if err != nil {
@@ -270,8 +270,9 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	return w, nil
 }
 
-// existsError returns why nothing is written to what has a name and is not the store's.
-func (d writer) existsError(name string) error {
+// existsError returns why nothing is written to what has the name of an entry and is not the store's.
+func (d writer) existsError(entry int) error {
+	name := d.tree.name(entry)
 	info, err := d.tree.lstat(name)
 	if err != nil {
 		return d.tree.withPath(name, err)
@@ -279,7 +280,8 @@ func (d writer) existsError(name string) error {
 	if err := d.findAlias(name, vfs.StatOf(info)); err != nil {
 		return err
 	}
-	return &ExistsError{Path: d.tree.fullPath(name), Inside: !d.tree.single()}
+	what, _ := d.difference(entry, -1, info)
+	return &ExistsError{Path: d.tree.fullPath(name), Inside: !d.tree.single(), OtherKind: what == Replaced}
 }
 
 // commitHoles commits the pieces of zeros of new content, whose files start as holes.
