@@ -163,10 +163,8 @@ func (d flusher) sync() error {
 		f.dirty = false
 		return was
 	})
-	if len(dirty) >= bulkFiles && d.tree.syncsAll() {
-		if done, err := d.tree.syncAll(); done {
-			return err
-		}
+	if done, err := d.tree.syncAll(len(dirty)); done {
+		return err
 	}
 	for _, file := range dirty {
 		if err := d.syncFile(file); err != nil {
@@ -180,12 +178,9 @@ func (d flusher) sync() error {
 // replaced since.
 func (d flusher) syncEntries() error {
 	t := d.tree
-	if len(t.m.Entries) >= bulkFiles && t.syncsAll() {
-		// Where this is not possible, a crash may lose modes and times, but no
-		// bytes, and Open notices.
-		if done, err := t.syncAll(); done {
-			return err
-		}
+	// Where this is not possible, a crash may lose modes and times, but no bytes, and Open notices.
+	if done, err := t.syncAll(len(t.m.Entries)); done {
+		return err
 	}
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
@@ -267,7 +262,7 @@ func (d flusher) syncEmpty(entry int) error {
 	if err != nil {
 		return t.syncOpen(name, nil, err)
 	}
-	own := publisher(d).entry(entry)
+	own := d.entry(entry)
 	if !t.owns(name, own, was) {
 		return nil
 	}
@@ -314,21 +309,18 @@ func (t *tree) syncParent() error {
 	return syncFile(f)
 }
 
-// syncsAll reports whether a flush of the root's file system covers all files.
-func (t *tree) syncsAll() bool {
-	if t.openTop() != nil {
-		return false
+// syncAll flushes the whole file system of the root if there are many files, and all of them are on it. It reports false if it
+// does not.
+func (t *tree) syncAll(files int) (bool, error) {
+	if files < bulkFiles || t.openTop() != nil {
+		return false, nil
 	}
 	t.names.mu.Lock()
-	defer t.names.mu.Unlock()
-	return !t.names.mounts
-}
-
-// syncAll flushes the whole file system. It reports false if that is not possible.
-func (t *tree) syncAll() (bool, error) {
-	t.names.mu.Lock()
-	top := t.names.top
+	top, mounts := t.names.top, t.names.mounts
 	t.names.mu.Unlock()
+	if mounts {
+		return false, nil
+	}
 	return top.SyncFS()
 }
 

@@ -77,7 +77,8 @@ func (d publisher) recordFinal() error {
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
-			if err := d.finishEmpty(i); err != nil {
+			err := d.updateEntry(i, func(f *journal.File) { f.Final = f.Final || f.Inode != 0 }) // not the user's
+			if err != nil {
 				return err
 			}
 		}
@@ -355,31 +356,30 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	return d.stampEmpty(entry, info)
 }
 
+// stampEmpty records the state in which Publish left an empty file.
+func (d publisher) stampEmpty(entry int, info fs.FileInfo) error {
+	return d.updateEntry(entry, func(f *journal.File) { f.Stamp = stampOf(info) })
+}
+
 // entry returns the record of an entry that is not a file with bytes.
-func (d publisher) entry(entry int) journal.File {
+func (d *Disk) entry(entry int) journal.File {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.journal.File(entry)
 }
 
-// stampEmpty records the state in which Publish left an empty file.
-func (d publisher) stampEmpty(entry int, info fs.FileInfo) error {
+// updateEntry changes the record of an entry that is not a file with bytes.
+func (d *Disk) updateEntry(entry int, change func(f *journal.File)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	is := d.journal.File(entry)
-	is.Stamp = stampOf(info)
-	return d.journal.SetFile(entry, is)
-}
-
-// finishEmpty records that an empty file is published, unless it is the user's.
-func (d publisher) finishEmpty(entry int) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	is := d.journal.File(entry)
-	if is.Final || is.Inode == 0 {
+	if d.closed {
+		return os.ErrClosed
+	}
+	was := d.journal.File(entry)
+	is := was
+	if change(&is); is == was {
 		return nil
 	}
-	is.Final = true
 	return d.journal.SetFile(entry, is)
 }
 

@@ -243,7 +243,7 @@ func (r *remover) made(entry int, name string, info fs.FileInfo) bool {
 
 // hasDirs reports whether the journal has the directories that the transfer created. A journal of an earlier version, without
 // a record of the root, does not: the transfer created those without a record.
-func (d *Disk) hasDirs() bool { return publisher{d}.entry(len(d.m.Entries)).Inode != 0 }
+func (d *Disk) hasDirs() bool { return d.entry(len(d.m.Entries)).Inode != 0 }
 
 // inRealDir reports whether no directory above a name is a symbolic link.
 func (r *remover) inRealDir(name string) bool {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -186,13 +185,6 @@ func (t *tree) checkEmpty(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func notExist(info fs.FileInfo) error {
-	if info == nil {
-		return fs.ErrNotExist
 	}
 	return nil
 }

@@ -354,12 +354,9 @@ func (d writer) mkdir(name string, entry int) error {
 // madeEntry records that the store created what info describes.
 func (d writer) madeEntry(entry int, info fs.FileInfo) error {
 	born := d.tree.root.Born(d.tree.name(entry))
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	was := d.journal.File(entry)
-	is := journal.File{Made: was.Made || was.Inode == 0, Born: born}
-	is.Inode = vfs.StatOf(info).Inode
-	return d.journal.SetFile(entry, is)
+	return d.updateEntry(entry, func(f *journal.File) {
+		*f = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Made: f.Made || f.Inode == 0, Born: born}
+	})
 }
 
 // makeWritable makes the file of an entry, if it has no other name, and the directories above it writable:
