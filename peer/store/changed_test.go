@@ -108,9 +108,7 @@ func TestChangedComplete(t *testing.T) {
 	for _, test := range changes {
 		t.Run(test.name, func(t *testing.T) {
 			p := newPlace(t, tree(t))
-			d := p.create()
-			p.putAll(d)
-			p.ok(d.Finish())
+			d := p.fetched()
 			p.ok(d.Close())
 			p.ok(test.do(p))
 			d = p.open()

@@ -60,9 +60,7 @@ func TestEveryFault(t *testing.T) {
 			t.Parallel()
 			p := faulty(t, k)
 			p.fs.SetPlan(&faultPlan{})
-			if finished, err := p.life(""); !finished || err != nil {
-				t.Fatal(err)
-			}
+			p.fetch()
 			calls := p.fs.Calls()
 			p.fs.SetPlan(nil)
 			p.verify("without a fault")
@@ -149,9 +147,7 @@ func TestEveryFaultOfRemove(t *testing.T) {
 	t.Parallel()
 	begin := func() *disk {
 		p := faulty(t, kind{})
-		if finished, err := p.life(""); !finished || err != nil {
-			t.Fatal(err)
-		}
+		p.fetch()
 		p.writeFile(faultRoot+"/mine", []byte("mine"), 0o600)
 		p.syncAll()
 		return p
@@ -239,9 +235,7 @@ func TestNamesThatAreOneBefore(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.EACCES, syscall.EMFILE} {
 		p := faulty(t, kind{})
-		if finished, err := p.life(""); !finished || err != nil {
-			t.Fatal(err)
-		}
+		p.fetch()
 		p.ok(p.start())
 		before := p.readFile(faultDir + "/journal")
 		p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: errno, Only: func(call, name string) bool {
@@ -404,9 +398,7 @@ func TestForgetDuringFinish(t *testing.T) {
 func TestAdoptLooksOnce(t *testing.T) {
 	calls := func(files int) int {
 		p := faulty(t, kind{more: files})
-		if finished, err := p.life(""); !finished || err != nil {
-			t.Fatal(err)
-		}
+		p.fetch()
 		p.ok(p.fs.Remove(faultDir + "/journal"))
 		p.fs.SetPlan(&faultPlan{At: 1 << 30, Times: 1})
 		d, err := store.Adopt(faultDir, faultRoot, p.Manifest, p.files)

@@ -181,6 +181,14 @@ func (p *disk) life(when string) (finished bool, err error) {
 	return finished, nil
 }
 
+// fetch is life without a fault.
+func (p *disk) fetch() {
+	p.t.Helper()
+	if finished, err := p.life(""); !finished || err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // finishAgain checks that a store with a failed flush is not finished later.
 func (p *disk) finishAgain(when string, finished bool) {
 	if p.open == nil || finished || p.fs.LostFlushes() == 0 {

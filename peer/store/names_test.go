@@ -23,9 +23,7 @@ func TestOddNames(t *testing.T) {
 			storetest.File("not utf-8 \xff", 5), storetest.Dir("dir \xfe"), storetest.File("dir \xfe/x", 6))
 	}
 	p := newPlace(t, storetest.Make(t, 3, entries...))
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	p.fetched()
 	p.Verify(t, p.root)
 	p.scanEqual(store.ScanOptions{})
 }

@@ -115,9 +115,7 @@ func TestRemoveTakenOver(t *testing.T) {
 // TestRemoveDamaged removes a transfer after one file was changed that shares a piece with another.
 func TestRemoveDamaged(t *testing.T) {
 	p := removable(t)
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.flip(p.path("b"), 3)
 	p.ok(d.Forget(2)) // the end of a/y, the start of b
 	p.ok(d.Close())
@@ -127,9 +125,7 @@ func TestRemoveDamaged(t *testing.T) {
 // TestRemoveTouched removes a file whose times changed, and one that was edited, after both were hashed again.
 func TestRemoveTouched(t *testing.T) {
 	p := removable(t)
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.ok(d.Close())
 	p.ok(os.Chtimes(p.path("a/y"), timeOf(1), timeOf(1)))
 	p.flip(p.path("b"), piece-1)
@@ -142,9 +138,7 @@ func TestRemoveTouched(t *testing.T) {
 // TestRemoveGrown appends to files, has their pieces hashed again, which are right, and removes the content. The files stay.
 func TestRemoveGrown(t *testing.T) {
 	p := removable(t)
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	grow := func(path string, is fs.FileInfo) error { return os.Truncate(path, is.Size()+9) }
 	p.change("b", grow)
 	changed := d.Changed()
@@ -216,9 +210,7 @@ func TestForeignEmptyFiles(t *testing.T) {
 		p.ok(errors.Join(os.RemoveAll(p.path(name)), os.WriteFile(p.path(name), nil, 0o600), os.Chmod(p.path(name), mode)))
 	}
 	again := func(p *place, change func()) *store.Disk {
-		d := p.create()
-		p.putAll(d)
-		p.ok(d.Finish())
+		d := p.fetched()
 		p.ok(d.Close())
 		change()
 		d = p.open()

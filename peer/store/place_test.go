@@ -39,6 +39,15 @@ func (p *place) create() *store.Disk {
 	return p.got(store.Create(p.dir, p.root, p.Manifest, p.files))
 }
 
+// fetched returns a new store that is finished.
+func (p *place) fetched() *store.Disk {
+	p.t.Helper()
+	d := p.create()
+	p.putAll(d)
+	p.ok(d.Finish())
+	return d
+}
+
 func (p *place) open() *store.Disk {
 	p.t.Helper()
 	return p.got(store.Open(p.dir, p.root, p.Manifest, p.files))

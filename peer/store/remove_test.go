@@ -91,9 +91,7 @@ func TestRemoveComplete(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := removable(t)
-			d := p.create()
-			p.putAll(d)
-			p.ok(d.Finish())
+			d := p.fetched()
 			p.ok(d.Close())
 			p.ok(test.do(p))
 			p.remove(test.left...)
@@ -160,9 +158,7 @@ func TestRemoveSeed(t *testing.T) {
 func TestRemoveMany(t *testing.T) {
 	p := newPlace(t, single(t))
 	p.Content = storetest.Make(t, 1, storetest.File("x", piece))
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.ok(d.Close())
 	for i := range 150 {
 		p.ok(os.WriteFile(p.path(strings.Repeat("m", i+1)), nil, 0o600))

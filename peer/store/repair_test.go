@@ -75,9 +75,7 @@ func TestEditedDuringAudit(t *testing.T) {
 // TestOldJournal opens the journal of a version without stamps and created files.
 func TestOldJournal(t *testing.T) {
 	p := newPlace(t, tree(t))
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.ok(d.Close())
 	p.makeOld()
 	d = p.open()
@@ -127,9 +125,7 @@ func TestRepair(t *testing.T) {
 			c.Manifest.Entries[0].Mode, c.Manifest.Entries[1].Mode = 0o555, 0o444
 			p := newPlace(t, c)
 			t.Cleanup(func() { _ = os.Chmod(p.path("a"), 0o755) })
-			d := p.create()
-			p.putAll(d)
-			p.ok(d.Finish())
+			d := p.fetched()
 			p.ok(d.Close())
 			p.ok(do(p))
 			d = p.open()
@@ -147,9 +143,7 @@ func TestRepair(t *testing.T) {
 // TestRepairWhileServed forgets a piece of content that is being read.
 func TestRepairWhileServed(t *testing.T) {
 	p := newPlace(t, tree(t))
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.flip(p.path("a/x"), 3)
 	all := p.has(d)
 	if err := store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), all, nil); err != nil {
@@ -229,9 +223,7 @@ func TestNotMounted(t *testing.T) {
 func TestFileAwayForAWhile(t *testing.T) {
 	p := newPlace(t, tree(t))
 	p.files = store.NewFiles(1)
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.ok(d.Close())
 	away := p.root + "-away"
 	rename := func(from, to string) { p.t.Helper(); p.ok(os.Rename(from, to)) }
@@ -258,9 +250,7 @@ func TestFileAwayForAWhile(t *testing.T) {
 // all of it was hashed.
 func TestRepairOfChangedFile(t *testing.T) {
 	p := newPlace(t, tree(t))
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.flip(p.path("a/x"), piece+3)
 	repair := func(i int) {
 		p.t.Helper()
@@ -302,9 +292,7 @@ func TestRepairOfChangedFile(t *testing.T) {
 // store may have them all nevertheless: a peer's check committed one that it had read before the edit.
 func TestAcceptOnlyReadPieces(t *testing.T) {
 	p := newPlace(t, tree(t))
-	d := p.create()
-	p.putAll(d)
-	p.ok(d.Finish())
+	d := p.fetched()
 	p.flip(p.path("a/x"), piece+3)
 	good := p.has(d)
 	good[1] = false

@@ -63,9 +63,7 @@ func (r swappingRoot) Remove(name string) error {
 // call fails, and the other directory stays as it is.
 func TestRootBecomesLink(t *testing.T) {
 	fetched := func(p *place) {
-		d := p.create()
-		p.putAll(d)
-		p.ok(d.Finish())
+		d := p.fetched()
 		p.ok(d.Close())
 	}
 	made := func(p *place) { p.ok(os.Mkdir(p.root, 0o755)) }
