@@ -30,8 +30,6 @@ type MagPIeNode struct {
 	Copy     string
 }
 
-const magpiePort = "4002"
-
 // Run prints a line when the node is connected to its children. The source sends when its standard input ends, and then waits
 // for its end; another node ends when it has received and sent the message.
 func (n *MagPIeNode) Run(ctx context.Context) error {
@@ -50,36 +48,25 @@ func (n *MagPIeNode) Run(ctx context.Context) error {
 	if n.Content != "" {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		message, err = os.ReadFile(n.Content)
-	} else {
-		message, err = n.receive(l)
+	} else if parent, acceptErr := l.Accept(); acceptErr != nil {
+		return acceptErr
+	} else if message, err = io.ReadAll(parent); err == nil {
+		err = os.WriteFile(n.Copy, message, 0o600)
 	}
-	if err != nil {
-		return err
-	}
-	errs := make(chan error, len(children))
+	sent := make(chan error, len(children))
 	for _, c := range children {
 		go func() {
 			_, err := c.Write(message)
-			errs <- errors.Join(err, c.Close())
+			sent <- errors.Join(err, c.Close())
 		}()
 	}
 	for range children {
-		err = errors.Join(err, <-errs)
+		err = errors.Join(err, <-sent)
 	}
 	if n.Content != "" && err == nil {
 		<-ctx.Done()
 	}
 	return err
-}
-
-// receive reads the message from the parent, and writes the copy.
-func (n *MagPIeNode) receive(l net.Listener) ([]byte, error) {
-	parent, err := l.Accept()
-	if err != nil {
-		return nil, err
-	}
-	message, err := io.ReadAll(parent)
-	return message, errors.Join(err, os.WriteFile(n.Copy, message, 0o600))
 }
 
 // Name implements [System].
@@ -113,8 +100,11 @@ func (m MagPIe) Prepare(ctx context.Context, site Site) (Transfer, error) {
 
 // add starts the process of a node.
 func (m MagPIe) add(t *magpie, n *netns.Node, all []*netns.Node, site Site) error {
-	address := func(n *netns.Node) string { return net.JoinHostPort(n.IP.String(), magpiePort) }
+	address := func(n *netns.Node) string { return n.IP.String() + ":4002" }
 	node := MagPIeNode{Listen: address(n), Copy: filepath.Join(site.Dir, n.Name())}
+	if n == site.Source {
+		node.Content = site.Content
+	}
 	for _, other := range all {
 		between := n == site.Source && other.Cluster != n.Cluster && other.Index == 0
 		within := other.Cluster == n.Cluster && other.Index > n.Index && other.Index&(other.Index-1) == n.Index
@@ -122,28 +112,19 @@ func (m MagPIe) add(t *magpie, n *netns.Node, all []*netns.Node, site Site) erro
 			node.Children = append(node.Children, address(other))
 		}
 	}
-	if n == site.Source {
-		node.Content = site.Content
-	}
-	b, err := json.Marshal(node)
-	if err != nil {
-		return err
-	}
+	b, _ := json.Marshal(node) // never fails
 	cmd := exec.Command(m.Program, "paper", "--magpie", string(b))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
 	p, err := startProcess(n, cmd, filepath.Join(site.Dir, n.Name()+".log"))
-	if err != nil {
-		return err
-	}
-	if n == site.Source {
+	if err == nil && n == site.Source {
 		t.source, t.start = p, in
-	} else {
+	} else if err == nil {
 		t.receivers[n] = &magpieReceiver{p, node.Copy}
 	}
-	return nil
+	return err
 }
 
 // Fetch implements [Transfer].
@@ -165,9 +146,7 @@ func (r *magpieReceiver) Fetch(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-r.Ended():
+		_, err := os.Stat(r.copy)
+		return err
 	}
-	if _, err := os.Stat(r.copy); err != nil {
-		return fmt.Errorf("%w: %s", err, r.LastLine())
-	}
-	return nil
 }

@@ -16,7 +16,7 @@ type PaperCase struct {
 	Commands []string
 	// WAN is the rate of every link between clusters in MB/s. Zero: the links of the scenario.
 	WAN float64
-	// Sum has the value of a system be the sum of the rates of all receivers, instead of the rate of the last one.
+	// Sum has the rate of a run be the sum of the rates of all receivers, instead of the rate of the last one.
 	Sum bool
 	// Initial has plans made for the links as they are at the start.
 	Initial bool
@@ -29,11 +29,9 @@ type PaperRow struct {
 	// Paper and Figure are where the row is from, Group and Series its place in the picture of the figure.
 	Paper, Figure, Group, Series string
 	// Of and By are a case and a system of it, as in "fast/mob". Of several systems, as in "fast/mob|aria2", the one with
-	// the highest rate counts. System "bound" is the bound of the case.
+	// the highest rate counts. System "bound" is the bound of the case. Without a case it is the case of Of.
 	Of, By string
-	// Factor multiplies the ratio. Zero: 1.
-	Factor float64
-	// Published is the ratio in the paper, zero if its text gives none, and Tolerance the share by which it may differ. Zero: 0.1.
+	// Published is the ratio in the paper, zero if its text gives none, and Tolerance the share by which it may differ.
 	Published, Tolerance float64
 	// Least is the least ratio with which the order of the paper holds. Zero: none.
 	Least float64
@@ -41,95 +39,14 @@ type PaperRow struct {
 	Source, Why string
 }
 
-// PaperResult is the outcome of a case. Its maps have a key for each system.
-type PaperResult struct {
-	// Rates are in bytes per second, except that the unit of rounds is 1 by a round.
-	Rates map[string]float64
-	// CPU is the share of the machine's cores that were busy, and Copies the most copies that entered a cluster.
-	CPU, Copies map[string]float64
-	// Failed has the reasons of systems without a rate. The key "" is for all.
-	Failed map[string]string
-	Runs   int
-	Load   string
-	Scaled bool
-}
-
-// NewPaperResult makes a result without rates.
-func NewPaperResult() *PaperResult {
-	return &PaperResult{Rates: map[string]float64{}, CPU: map[string]float64{}, Copies: map[string]float64{}, Failed: map[string]string{}}
-}
-
-// AddReport adds the median runs of a report.
-func (p *PaperResult) AddReport(r *Report, sum bool) {
-	if r.Bound > 0 {
-		p.Rates[boundSystem] = r.Bound
-	}
-	for _, l := range r.LeftOut {
-		p.Failed[l.System] = l.Why
-	}
-	for i := range r.Results {
-		res := &r.Results[i]
-		run := res.Median()
-		p.Runs = max(p.Runs, len(res.Runs))
-		p.CPU[res.System], p.Copies[res.System] = run.Machine, r.MostCopies(run)
-		switch {
-		case run.Error != "":
-			p.Failed[res.System] = oneLine(run.Error)
-		case sum:
-			p.Rates[res.System] = float64(r.Bytes) * run.sumOfRates()
-		default:
-			p.Rates[res.System] = run.Rate
-		}
-	}
-}
-
-// sumOfRates returns the sum of the reciprocal times of all receivers that the run waited for.
-func (r *Run) sumOfRates() (sum float64) {
-	for name, at := range r.Finished {
-		if !slices.Contains(r.Slow, name) && !slices.Contains(r.Killed, name) {
-			sum += 1 / at
-		}
-	}
-	return sum
-}
-
-// AddRounds adds rounds, with systems such as "permutation 20".
-func (p *PaperResult) AddRounds(r *RoundReport) {
-	for _, c := range r.Cases {
-		p.Rates[fmt.Sprintf("%s %d", c.Strategy, c.Nodes)] = 1 / float64(c.Median)
-		p.Rates[fmt.Sprintf("%s %d", boundSystem, c.Nodes)] = 1 / float64(c.Limit)
-		p.Runs = len(c.Rounds)
-	}
-}
-
-// AddPlans adds planners, with systems such as "stable mixed 399".
-func (p *PaperResult) AddPlans(r *PlanReport) {
-	for _, c := range r.Cases {
-		for _, res := range c.Results {
-			p.Rates[fmt.Sprintf("%s %s %d", res.Algorithm, c.links(), c.Destinations)] = res.Mean
-			p.Runs = len(res.Relative)
-		}
-	}
-}
-
-// boundSystem is the name of the bound among the systems of a result.
-const boundSystem = "bound"
-
-// rate returns the rate of Of or By, and the highest share of CPU. An empty reason means that there is a rate.
-func (r *PaperReport) rate(key string) (rate, cpu float64, result *PaperResult, reason string) {
-	name, systems, _ := strings.Cut(key, "/")
-	result = r.Results[name]
-	if result == nil {
-		return 0, 0, nil, "not run"
-	}
-	for _, system := range strings.Split(systems, "|") {
-		rate, cpu = max(rate, result.Rates[system]), max(cpu, result.CPU[system])
-		reason = cmp.Or(reason, result.Failed[system], result.Failed[""])
-	}
-	if rate > 0 {
-		return rate, cpu, result, ""
-	}
-	return 0, cpu, result, cmp.Or(reason, "no result")
+// PaperReport is a comparison with papers.
+type PaperReport struct {
+	// Papers are the papers that are compared, Scale the divisor of scaled cases.
+	Papers []string
+	Scale  float64
+	Cases  []PaperCase
+	// Results has the outcomes of cases by their names. Cases that have not run yet are missing.
+	Results map[string]*Report
 }
 
 // mostCPU is the share of CPU above which a run compares nothing, and calibrationSpread the most by which the share of
@@ -152,64 +69,91 @@ type compared struct {
 	Load    string
 }
 
+// rate returns the rate of Of or By, or zero after setting the verdict. It adds runs and CPU.
+func (r *PaperReport) rate(c *compared, key string) (rate float64) {
+	name, systems, _ := strings.Cut(key, "/")
+	report := r.Results[name]
+	if report == nil {
+		c.Verdict = cmp.Or(c.Verdict, "not run")
+		return 0
+	}
+	c.Load = cmp.Or(c.Load, report.Made.Load)
+	if systems == "bound" {
+		return report.Bound
+	}
+	why := ""
+	for _, system := range strings.Split(systems, "|") {
+		for _, l := range report.LeftOut {
+			if l.System == system || l.System == "" {
+				why = cmp.Or(why, l.Why)
+			}
+		}
+		if res := report.Result(system); res != nil {
+			run := res.Median()
+			why = cmp.Or(why, oneLine(run.Error))
+			rate = max(rate, res.Rate)
+			c.CPU, c.Runs = max(c.CPU, run.Machine), max(c.Runs, len(res.Runs))
+		}
+	}
+	if rate == 0 {
+		c.Verdict = cmp.Or(c.Verdict, why, "no result")
+	}
+	return rate
+}
+
 // compare evaluates a row.
 func (r *PaperReport) compare(row *PaperRow) compared {
 	c := compared{PaperRow: row}
-	of, ofCPU, a, why := r.rate(row.Of)
-	by, byCPU, b, whyBy := r.rate(row.By)
-	if why = cmp.Or(why, whyBy); why != "" {
-		c.Verdict = why
+	of, by := r.rate(&c, row.Of), r.rate(&c, row.By)
+	if of == 0 || by == 0 {
 		return c
 	}
-	c.Here = of / by * cmp.Or(row.Factor, 1)
-	c.CPU, c.Runs, c.Load = max(ofCPU, byCPU), min(a.Runs, b.Runs), cmp.Or(a.Load, b.Load)
+	c.Here = of / by
 	switch {
 	case c.CPU > mostCPU:
 		c.Verdict = "*CPU bound*, not compared"
 		return c
-	case (a.Scaled || b.Scaled) && !r.ScaleHolds():
+	case r.scaled(row) && !r.scaleHolds():
 		c.Verdict = "scaled, and the calibration differs: not compared"
 		return c
 	}
 	var verdicts []string
 	if row.Least > 0 {
-		if c.Differs = c.Here < row.Least; c.Differs {
-			verdicts = append(verdicts, fmt.Sprintf("order **differs**, at least %.3g expected", row.Least))
-		} else {
-			verdicts = append(verdicts, "order holds")
-		}
+		c.Differs = c.Here < row.Least
+		verdicts = append(verdicts, pick(c.Differs, fmt.Sprintf("order **differs**, at least %.3g expected", row.Least), "order holds"))
 	}
 	if row.Published > 0 {
 		c.Ratio = c.Here / row.Published
-		if math.Abs(c.Ratio-1) <= cmp.Or(row.Tolerance, 0.1) {
-			verdicts = append(verdicts, "agrees")
-		} else {
-			c.Differs = true
-			verdicts = append(verdicts, "**differs**")
-		}
+		off := math.Abs(c.Ratio-1) > row.Tolerance
+		c.Differs = c.Differs || off
+		verdicts = append(verdicts, pick(off, "**differs**", "agrees"))
 	}
-	c.Verdict = strings.Join(verdicts, "; ")
-	if c.Differs {
-		c.Verdict += ": " + cmp.Or(row.Why, "the reason is not known")
-	}
+	c.Verdict = strings.Join(verdicts, "; ") + pick(c.Differs, ": "+cmp.Or(row.Why, "the reason is not known"), "")
 	return c
 }
 
-// The cases of the calibration, which precede all other ones.
-const (
-	calibrationFull, calibrationScaled = "4x4 at full speed", "4x4 scaled"
-	calibrationCommand                 = "grid --systems mob --scenario fast --size 240MB"
-)
-
-// ScaleHolds reports whether the scaled calibration has the share of the bound and the copies of full speed.
-func (r *PaperReport) ScaleHolds() bool {
-	shares, copies := [2]float64{}, [2]float64{}
-	for i, name := range []string{calibrationFull, calibrationScaled} {
-		res := r.Results[name]
-		if res == nil || res.Rates["mob"] == 0 {
-			return false
-		}
-		shares[i], copies[i] = res.Rates["mob"]/res.Rates[boundSystem], res.Copies["mob"]
+func pick(first bool, a, b string) string {
+	if first {
+		return a
 	}
-	return math.Abs(shares[0]-shares[1]) <= calibrationSpread && math.Abs(copies[0]-copies[1]) <= calibrationSpread
+	return b
+}
+
+// scaled reports whether a case of a row is scaled.
+func (r *PaperReport) scaled(row *PaperRow) bool {
+	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool {
+		return c.Scaled && (strings.HasPrefix(row.Of, c.Name+"/") || strings.HasPrefix(row.By, c.Name+"/"))
+	})
+}
+
+// scaleHolds reports whether the scaled calibration has the share of the bound and the copies of full speed.
+func (r *PaperReport) scaleHolds() bool {
+	var shares, copies []float64
+	for _, c := range Calibration() {
+		if report := r.Results[c.Name]; report != nil && report.Result("mob") != nil {
+			res := report.Result("mob")
+			shares, copies = append(shares, res.Share), append(copies, report.MostCopies(res.Median()))
+		}
+	}
+	return len(shares) == 2 && math.Abs(shares[0]-shares[1]) <= calibrationSpread && math.Abs(copies[0]-copies[1]) <= calibrationSpread
 }

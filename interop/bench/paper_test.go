@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,42 +42,45 @@ func TestPaperTable(t *testing.T) {
 
 // paperOf is a report with a calibration that holds and results of two systems.
 func paperOf(mob, aria2 float64) *PaperReport {
-	r := &PaperReport{Made: &Made{}, Papers: []string{"mob"}, Scale: 4, Results: map[string]*PaperResult{}}
-	for _, name := range []string{calibrationFull, calibrationScaled, fast} {
-		p := NewPaperResult()
-		p.Rates["mob"], p.Rates["aria2"], p.Rates[boundSystem], p.Copies["mob"] = mob, aria2, 12e6, 1.02
-		r.Results[name] = p
+	cases, _ := PaperTable()
+	r := &PaperReport{Papers: []string{"mob"}, Scale: 4, Cases: cases, Results: map[string]*Report{}}
+	for _, c := range append(Calibration(), PaperCase{Name: fast}, PaperCase{Name: "4,12,16,32"}) {
+		report := &Report{Made: &Made{Load: "1.50"}, Bound: 12e6, Clusters: []ClusterSize{{Name: "A", Nodes: 4}, {Name: "B", Nodes: 4}}}
+		report.Add("mob", &Run{Rate: mob, Machine: 0.3, Copies: []ClusterCopies{{Cluster: "A"}, {Cluster: "B", Copies: 1.02}}})
+		report.Add("aria2", &Run{Rate: aria2, Machine: 0.2})
+		r.Results[c.Name] = report
 	}
 	return r
 }
 
 // TestPaperRows checks which rows are compared, and what is said of them.
 func TestPaperRows(t *testing.T) {
-	row := &PaperRow{Of: "fast/mob", By: "fast/aria2|bound", Factor: 2, Published: 1.7, Least: 1.5, Why: "of the test"}
+	scaled := "4,12,16,32"
+	copies := func(r *PaperReport) { r.Results["4x4 scaled"].Results[0].Runs[0].Copies[1].Copies = 1.09 }
 	for _, c := range []struct {
-		name          string
-		change        func(r *PaperReport)
-		here, ratio   float64
-		verdict       string
-		differs, ends bool
+		name, of, by string
+		change       func(r *PaperReport)
+		here, ratio  float64
+		verdict      string
 	}{
-		{"agrees", func(*PaperReport) {}, 1.8, 1.8 / 1.7, "order holds; agrees", false, true},
-		{"slow", func(r *PaperReport) { r.Results[fast].Rates["mob"] = 6e6 }, 1, 1 / 1.7, "order **differs**, at least 1.5 expected; **differs**: of the test", true, true},
-		{"busy", func(r *PaperReport) { r.Results[fast].CPU["aria2"] = 0.86 }, 1.8, 0, "*CPU bound*, not compared", false, true},
-		{"scaled", func(r *PaperReport) { r.Results[fast].Scaled = true }, 1.8, 1.8 / 1.7, "order holds; agrees", false, true},
-		{"scaled, copies differ", func(r *PaperReport) {
-			r.Results[fast].Scaled, r.Results[calibrationScaled].Copies["mob"] = true, 1.09
-		}, 1.8, 0, "scaled, and the calibration differs: not compared", false, true},
-		{"failed", func(r *PaperReport) {
-			r.Results[fast].Rates = map[string]float64{}
-			r.Results[fast].Failed["mob"] = "lost"
-		}, 0, 0, "lost", false, true},
-		{"not run", func(r *PaperReport) { delete(r.Results, fast) }, 0, 0, "not run", false, true},
+		{"agrees", fast + "/mob", fast + "/aria2", nil, 2, 1, "order holds; agrees"},
+		{"best of several", fast + "/mob", fast + "/aria2|mob", nil, 1, 0.5, "order **differs**, at least 1.5 expected; **differs**: of the test"},
+		{"above the bound", fast + "/bound", fast + "/aria2", nil, 2.4, 1.2, "order holds; **differs**: of the test"},
+		{"busy", fast + "/mob", fast + "/aria2", func(r *PaperReport) { r.Results[fast].Results[1].Runs[0].Machine = 0.86 }, 2, 0, "*CPU bound*, not compared"},
+		{"scaled", scaled + "/mob", fast + "/aria2", nil, 2, 1, "order holds; agrees"},
+		{"scaled, copies differ", scaled + "/mob", fast + "/aria2", copies, 2, 0, "scaled, and the calibration differs: not compared"},
+		{"not scaled, copies differ", fast + "/mob", fast + "/aria2", copies, 2, 1, "order holds; agrees"},
+		{"failed", fast + "/mob", fast + "/rtorrent", func(r *PaperReport) { r.Results[fast].Add("rtorrent", &Run{Error: "lost"}) }, 0, 0, "lost"},
+		{"left out", fast + "/mob", fast + "/rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"rtorrent", "missing"}} }, 0, 0, "missing"},
+		{"all left out", fast + "/mob", fast + "/rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"", "no root"}} }, 0, 0, "no root"},
+		{"not run", "slow/mob", fast + "/aria2", nil, 0, 0, "not run"},
 	} {
-		r := paperOf(10.8e6, 5e6)
-		c.change(r)
-		got := r.compare(row)
-		if got.Here-c.here > 1e-9 || got.Ratio-c.ratio > 1e-9 || c.ratio-got.Ratio > 1e-9 || got.Verdict != c.verdict || got.Differs != c.differs {
+		r := paperOf(10e6, 5e6)
+		if c.change != nil {
+			c.change(r)
+		}
+		got := r.compare(&PaperRow{Of: c.of, By: c.by, Published: 2, Tolerance: 0.1, Least: 1.5, Why: "of the test"})
+		if math.Abs(got.Here-c.here) > 1e-9 || math.Abs(got.Ratio-c.ratio) > 1e-9 || got.Verdict != c.verdict || got.Differs != strings.Contains(c.verdict, "differs**") {
 			t.Errorf("%s: %v, %v, %q, %v", c.name, got.Here, got.Ratio, got.Verdict, got.Differs)
 		}
 	}
@@ -85,17 +89,17 @@ func TestPaperRows(t *testing.T) {
 // TestCrossover checks the sizes from which mob is faster than the push.
 func TestCrossover(t *testing.T) {
 	for want, here := range map[string][]float64{
-		"between 1 and 2, as in the paper":                               {0.5, 0.8, 1.5},
-		"between 0 and 1, **differs**: a larger message is slower again": {0.5, 1.2, 0.9},
-		"**differs**: the push is faster up to 2":                        {0.5, 0.6, 0.9},
-		"**differs**: mob is faster from 0 on, the smallest message":     {1.5, 1.6, 1.9},
-		"not run": {0, 0, 0},
+		"more than 1, up to 2":           {0.5, 0.8, 1.5},
+		"**differs**: 2 is slower again": {0.5, 1.2, 0.9},
+		"**differs**: slower up to 2":    {0.5, 0.6, 0.9},
+		"**differs**: faster from 0 on":  {1.5, 1.6, 1.9},
+		"not run":                        {0, 0, 0},
 	} {
 		var rows []compared
 		for i, v := range here {
-			rows = append(rows, compared{PaperRow: &PaperRow{Series: "s", Group: string(rune('0' + i))}, Here: v})
+			rows = append(rows, compared{PaperRow: &PaperRow{Series: messageSeries("40ms"), Group: string(rune('0' + i))}, Here: v})
 		}
-		if got := crossover(rows, "s"); got != want {
+		if got := crossover(rows, "40ms"); got != want {
 			t.Errorf("%v: %q, want %q", here, got, want)
 		}
 	}
@@ -113,8 +117,8 @@ func TestPaperReport(t *testing.T) {
 	}
 	text := string(b)
 	for _, want := range []string{
-		"| 4x4 scaled | 0.417 | 1.02 |", "- mob, figure 4, fast, mob / aria2: 0.5. order **differs**, at least 1 expected",
-		"| fast: mob / aria2 | - | 0.5 | - |", "| slow: mob / aria2 | - | - | - | not run |", "](mob-4.svg)", "- 40ms: not run",
+		"| 4x4 scaled | 0.417 | 1.02 | 30 % | 1.50 |", "- mob, figure 4, fast, mob / aria2: 0.5. order **differs**, at least 1 expected",
+		"| fast: mob / aria2 | - | 0.5 | - |", "| slow: mob / aria2 | - | - | - | not run |", "](mob-4.svg)", "not run at 40 ms",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,22 +10,11 @@ import (
 	"strings"
 )
 
-// PaperReport is a comparison with papers.
-type PaperReport struct {
-	Made *Made
-	// Papers are the papers that are compared, Scale the divisor of scaled cases.
-	Papers []string
-	Scale  float64
-	Cases  []PaperCase
-	// Results has the outcomes of cases by their names. Cases that have not run yet are missing.
-	Results map[string]*PaperResult
-}
-
 const paperHead = `# mob and five papers
 
-A row compares a ratio of two rates, measured on this machine, with the same ratio in a paper. A row is not compared if the
-machine's cores were more than %.0f %% busy. Scaled cases run with rates and sizes divided by %g; they are not compared if the share of the
-bound or the copies of the calibration differ from full speed by more than %.2f.
+A row compares a ratio of two rates, measured on this machine, with the same ratio in a paper. It is not compared if the
+machine's cores were more than %.0f %% busy. Scaled cases run with rates and sizes divided by %g; they are not compared if the share
+of the bound or the copies of the calibration differ from full speed by more than %.2f.
 
 %s, %s, commit %s: ` + "`%s`" + `
 
@@ -40,83 +30,57 @@ func (r *PaperReport) Write(dir string) error {
 		return err
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, paperHead, 100*mostCPU, r.Scale, calibrationSpread, r.Made.Date, r.Made.Machine, r.Made.Commit, r.Made.Command)
+	m := NewMade()
+	fmt.Fprintf(&text, paperHead, 100*mostCPU, r.Scale, calibrationSpread, m.Date, m.Machine, m.Commit, m.Command)
 	for _, c := range Calibration() {
-		of, cpu, res, why := r.rate(c.Name + "/mob")
-		if why != "" {
-			fmt.Fprintf(&text, "| %s | %s | | | |\n", c.Name, why)
-			continue
-		}
-		fmt.Fprintf(&text, "| %s | %.3f | %.2f | %.0f %% | %s |\n", c.Name, of/res.Rates[boundSystem], res.Copies["mob"], 100*cpu, res.Load)
-	}
-	rows := r.rows()
-	r.writeOrders(&text, rows)
-	for _, paper := range r.Papers {
-		fmt.Fprintf(&text, "\n## %s\n", paper)
-		for _, figure := range figures(rows, paper) {
-			of := slices.DeleteFunc(slices.Clone(rows), func(c compared) bool { return c.Paper != paper || c.Figure != figure })
-			if err := writeFigure(&text, dir, paper, figure, of); err != nil {
-				return err
-			}
+		if report := r.Results[c.Name]; report != nil && report.Result("mob") != nil {
+			res := report.Result("mob")
+			run := res.Median()
+			fmt.Fprintf(&text, "| %s | %.3f | %.2f | %.0f %% | %s |\n", c.Name, res.Share, report.MostCopies(run), 100*run.Machine, report.Made.Load)
 		}
 	}
-	r.writeCases(&text)
-	return os.WriteFile(filepath.Join(dir, "report.md"), []byte(text.String()), 0o644)
+	var rows []compared
+	_, all := PaperTable()
+	for _, row := range all {
+		if slices.Contains(r.Papers, row.Paper) {
+			rows = append(rows, r.compare(row))
+		}
+	}
+	writeDifferences(&text, rows)
+	var errs []error
+	for len(rows) > 0 {
+		n := slices.IndexFunc(rows, func(c compared) bool { return c.Figure != rows[0].Figure || c.Paper != rows[0].Paper })
+		if n < 0 {
+			n = len(rows)
+		}
+		errs = append(errs, writeFigure(&text, dir, rows[:n]))
+		rows = rows[n:]
+	}
+	return errors.Join(append(errs, os.WriteFile(filepath.Join(dir, "report.md"), []byte(text.String()), 0o644))...)
 }
 
-// rows evaluates the rows of all papers.
-func (r *PaperReport) rows() (all []compared) {
-	_, rows := PaperTable()
-	for i := range rows {
-		if slices.Contains(r.Papers, rows[i].Paper) {
-			all = append(all, r.compare(&rows[i]))
-		}
-	}
-	return all
-}
-
-// figures lists the figures of a paper.
-func figures(rows []compared, paper string) (all []string) {
-	for _, c := range rows {
-		if c.Paper == paper && !slices.Contains(all, c.Figure) {
-			all = append(all, c.Figure)
-		}
-	}
-	return all
-}
-
-// writeOrders lists what differs from the papers, and where swarms become faster than pushes.
-func (r *PaperReport) writeOrders(w io.Writer, rows []compared) {
+// writeDifferences lists what differs from the papers, and where swarms become faster than pushes.
+func writeDifferences(w io.Writer, rows []compared) {
 	fmt.Fprint(w, "\n## What differs\n\n")
-	none := true
 	for _, c := range rows {
 		if c.Differs {
-			none = false
 			fmt.Fprintf(w, "- %s, figure %s, %s, %s: %.3g. %s\n", c.Paper, c.Figure, c.Group, c.Series, c.Here, c.Verdict)
 		}
 	}
-	if none {
-		fmt.Fprintln(w, "None of the rows that were compared.")
-	}
-	if !slices.Contains(r.Papers, "mob") {
-		return
-	}
-	fmt.Fprint(w, "\nSmall messages: the size from which mob is faster than MagPIe is close to 512 kB at 40 ms and around 32 MB at 100 ms in the paper.\n\n")
-	for _, rtt := range []string{"40ms", "100ms"} {
-		fmt.Fprintf(w, "- %s: %s\n", rtt, crossover(rows, messageSeries(rtt)))
-	}
+	fmt.Fprintf(w, "\nMessages from which mob is faster than MagPIe (close to 512 kB at 40 ms and around 32 MB at 100 ms in the paper): "+
+		"%s at 40 ms; %s at 100 ms.\n", crossover(rows, "40ms"), crossover(rows, "100ms"))
 }
 
-// crossover describes where the ratios of a series, which are in the order of sizes, exceed 1.
-func crossover(rows []compared, series string) string {
-	below, above, order := "", "", "as in the paper"
+// crossover describes where the ratios of messages, which are in the order of sizes, exceed 1.
+func crossover(rows []compared, rtt string) string {
+	below, above := "", ""
 	for _, c := range rows {
 		switch {
-		case c.Series != series || c.Here == 0:
-		case c.Here < 1 && above == "":
-			below = c.Group
+		case c.Series != messageSeries(rtt) || c.Here == 0:
+		case c.Here < 1 && above != "":
+			return "**differs**: " + c.Group + " is slower again"
 		case c.Here < 1:
-			order = "**differs**: a larger message is slower again"
+			below = c.Group
 		case above == "":
 			above = c.Group
 		}
@@ -125,51 +89,28 @@ func crossover(rows []compared, series string) string {
 	case above == "" && below == "":
 		return "not run"
 	case above == "":
-		return "**differs**: the push is faster up to " + below
+		return "**differs**: slower up to " + below
 	case below == "":
-		return "**differs**: mob is faster from " + above + " on, the smallest message"
+		return "**differs**: faster from " + above + " on"
 	}
-	return fmt.Sprintf("between %s and %s, %s", below, above, order)
+	return "more than " + below + ", up to " + above
 }
 
-// writeFigure writes the table of a figure, and its picture if a row has a value.
-func writeFigure(w io.Writer, dir, paper, name string, rows []compared) error {
-	fmt.Fprintf(w, "\n### Figure %s\n\n", name)
-	c := chart{title: paper + ", figure " + name}
-	for _, row := range rows {
-		if row.Here > 0 {
-			c.add(row.Group, row.Series, &bar{row.Here, row.Published})
-		}
-	}
-	if len(c.groups) > 0 {
-		file := strings.Join(strings.FieldsFunc(paper+" "+name, func(r rune) bool { return strings.ContainsRune(" ,", r) }), "-") + ".svg"
-		out, err := os.Create(filepath.Join(dir, file))
-		if err != nil {
-			return err
-		}
-		defer out.Close()
-		if err := c.write(out); err != nil {
-			return err
-		}
-		fmt.Fprintf(w, "![%s](%s)\n\n", c.title, file)
-	}
+// writeFigure writes the rows of a figure, and its picture.
+func writeFigure(w io.Writer, dir string, rows []compared) error {
+	c := chart{title: rows[0].Paper + ", figure " + rows[0].Figure}
+	file := strings.Join(strings.FieldsFunc(rows[0].Paper+" "+rows[0].Figure, func(r rune) bool { return strings.ContainsRune(" ,", r) }), "-") + ".svg"
+	fmt.Fprintf(w, "\n## %s\n\n![%s](%s)\n\n", c.title, c.title, file)
 	fmt.Fprintln(w, "| Row | Paper | Here | Ratio | Outcome | Runs | Load | CPU | Source |\n|---|---|---|---|---|---|---|---|---|")
 	for _, row := range rows {
-		number := func(v float64) string { return orNone(v, "%.3g") }
-		fmt.Fprintf(w, "| %s: %s | %s | %s | %s | %s | %d | %s | %s | %s |\n", row.Group, row.Series, number(row.Published), number(row.Here), number(row.Ratio),
-			row.Verdict, row.Runs, row.Load, orNone(100*row.CPU, "%.0f %%"), row.Source)
-	}
-	return nil
-}
-
-// writeCases lists the commands of cases.
-func (r *PaperReport) writeCases(w io.Writer) {
-	fmt.Fprint(w, "\n## Commands\n\n| Case | Scaled | Commands |\n|---|---|---|\n")
-	for _, c := range r.Cases {
-		scaled := ""
-		if c.Scaled {
-			scaled = "yes"
+		var b *bar
+		if row.Here > 0 {
+			b = &bar{row.Here, row.Published}
 		}
-		fmt.Fprintf(w, "| %s | %s | `mob-bench %s` |\n", c.Name, scaled, strings.Join(c.Commands, "`, `mob-bench "))
+		c.add(row.Group, row.Series, b)
+		fmt.Fprintf(w, "| %s: %s | %s | %s | %s | %s | %d | %s | %s | %s |\n", row.Group, row.Series, orNone(row.Published, "%.3g"), orNone(row.Here, "%.3g"),
+			orNone(row.Ratio, "%.2f"), row.Verdict, row.Runs, row.Load, orNone(100*row.CPU, "%.0f %%"), row.Source)
 	}
+	var svg strings.Builder
+	return errors.Join(c.write(&svg), os.WriteFile(filepath.Join(dir, file), []byte(svg.String()), 0o644))
 }

@@ -196,3 +196,21 @@ func (r *Run) setTimes(c *Case, complete map[Receiver]time.Duration, killed map[
 	}
 	return nil
 }
+
+// Sums returns the report with the sum of the rates of all receivers that a run waited for as its rate.
+func (r *Report) Sums() *Report {
+	all := *r
+	all.Results = nil
+	for _, res := range r.Results {
+		for _, run := range res.Runs {
+			run.Rate = 0
+			for name, at := range run.Finished {
+				if !slices.Contains(run.Slow, name) {
+					run.Rate += float64(r.Bytes) / at
+				}
+			}
+			all.Add(res.System, run)
+		}
+	}
+	return &all
+}

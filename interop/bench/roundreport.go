@@ -30,3 +30,16 @@ func (r *RoundReport) WriteTable(out io.Writer) error {
 	}
 	return t.w.Flush()
 }
+
+// Medians returns rates by strategy and nodes, such as "rb 20", in 1 by the median number of rounds. The name of the limit is "bound".
+func (r *RoundReport) Medians() *Report {
+	if r == nil {
+		return nil
+	}
+	all := new(Report)
+	for _, c := range r.Cases {
+		all.Add(fmt.Sprintf("%s %d", c.Strategy, c.Nodes), &Run{Rate: 1 / float64(c.Median)})
+		all.Add(fmt.Sprintf("bound %d", c.Nodes), &Run{Rate: 1 / float64(c.Limit)})
+	}
+	return all
+}

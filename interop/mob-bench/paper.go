@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -27,7 +26,7 @@ Rates and sizes of large grids are divided by --scale. The report starts with a
 calibration, which says whether such cases are compared, and lists what differs.
 
 All cases take up to 90 minutes on two cores. With --quick each runs once, contents
-of more than 60 MB are a quarter as long, and the longest cases are left out: 10 minutes.
+of more than 50 MB are a third as long, and the longest cases are left out: 10 minutes.
 After Ctrl-C the report has the rows so far.`
 
 const paperExample = `  sudo mob-bench paper --quick
@@ -80,15 +79,11 @@ func newPaper(a *command.App) *cobra.Command {
 }
 
 // parseScale returns the divisor of a scale such as 1/4.
-func parseScale(s string) (float64, error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(s, "1"), "/"))
-	if s == "1" {
-		n, err = 1, nil
-	}
-	if err != nil || n < 1 || n > 64 || s != "1" && s != fmt.Sprintf("1/%d", n) {
+func parseScale(s string) (n float64, err error) {
+	if _, err := fmt.Sscanf(s+" ", "1/%g ", &n); s != "1" && (err != nil || n < 1 || n > 64 || s != fmt.Sprintf("1/%g", n)) {
 		return 0, fmt.Errorf("%q is not 1 or 1/2 to 1/64", s)
 	}
-	return float64(n), nil
+	return max(n, 1), nil
 }
 
 // run runs the cases of the papers. It writes the report after each, so that an interrupted run has one too.
@@ -96,22 +91,24 @@ func (f *paperFlags) run(ctx context.Context, a *command.App, scale float64, pap
 	all, _ := bench.PaperTable()
 	all = slices.DeleteFunc(all, func(c bench.PaperCase) bool { return !slices.Contains(papers, c.Paper) || f.quick && c.Long })
 	r := &bench.PaperReport{
-		Made: bench.NewMade(), Papers: papers, Scale: scale, Cases: append(bench.Calibration(), all...), Results: map[string]*bench.PaperResult{},
+		Papers: papers, Scale: scale, Cases: append(bench.Calibration(), all...), Results: map[string]*bench.Report{},
 	}
 	for i, c := range r.Cases {
 		a.Note("case %d of %d: %s", i+1, len(r.Cases), c.Name)
-		res := bench.NewPaperResult()
-		res.Load, res.Scaled = bench.NewMade().Load, c.Scaled && scale > 1
+		all := &bench.Report{Made: bench.NewMade()}
 		for _, line := range c.Commands {
-			if err := f.add(ctx, a, &c, scale, line, res); err != nil {
-				a.Note("%s: %v", c.Name, err)
-				res.Failed[""] = command.OneLine(err.Error())
-			}
+			got, err := f.caseReport(ctx, a, &c, scale, line)
 			if ctx.Err() != nil {
 				return errors.Join(r.Write(f.out), context.Cause(ctx))
 			}
+			if err != nil {
+				a.Note("%s: %v", c.Name, err)
+				got = &bench.Report{LeftOut: []bench.LeftOut{{Why: command.OneLine(err.Error())}}}
+			}
+			all.Bound = max(all.Bound, got.Bound)
+			all.Results, all.LeftOut = append(all.Results, got.Results...), append(all.LeftOut, got.LeftOut...)
 		}
-		r.Results[c.Name] = res
+		r.Results[c.Name] = all
 		if err := r.Write(f.out); err != nil {
 			return err
 		}
@@ -120,43 +117,37 @@ func (f *paperFlags) run(ctx context.Context, a *command.App, scale float64, pap
 	return nil
 }
 
-// add runs a command of a case and adds its results.
-func (f *paperFlags) add(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64, line string, res *bench.PaperResult) error {
-	if name, ok := strings.CutPrefix(line, "collective "); ok {
-		return addOperation(ctx, name, res)
-	}
+// caseReport runs a command of a case.
+func (f *paperFlags) caseReport(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64, line string) (*bench.Report, error) {
 	words := strings.Fields(line)
-	if words[0] == "planners" {
+	switch words[0] {
+	case "collective":
+		return operationReport(ctx, strings.TrimPrefix(line, "collective "))
+	case "planners":
 		var p plannersFlags
 		if err := parse(p.add, words); err != nil {
-			return err
+			return nil, err
 		}
 		r, err := p.report(ctx, a)
-		if err == nil {
-			res.AddPlans(r)
-		}
-		return err
+		return r.Means(), err
 	}
 	s, err := parseCase(words)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(s.rounds.strategies) > 0 {
 		r, err := s.rounds.report(ctx, a, &s.commonFlags)
-		if err == nil {
-			res.AddRounds(r)
-		}
-		return err
+		return r.Medians(), err
 	}
 	bc, err := f.benchCase(&s.commonFlags, c, scale)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := f.report(ctx, a, s, bc)
-	if err == nil {
-		res.AddReport(r, c.Sum)
+	if err == nil && c.Sum {
+		r = r.Sums()
 	}
-	return err
+	return r, err
 }
 
 func parse(add func(*pflag.FlagSet), words []string) error {
@@ -180,8 +171,8 @@ func (f *paperFlags) benchCase(s *commonFlags, c *bench.PaperCase, scale float64
 	if err != nil {
 		return bench.Case{}, err
 	}
-	if f.quick && size > 60e6 {
-		s.size = fmt.Sprint(size / 4)
+	if f.quick && size > 50e6 {
+		s.size = fmt.Sprint(size / 3)
 	}
 	s.wan = netns.Rate(c.WAN) * netns.MBps
 	bc, err := s.benchCase()
@@ -198,7 +189,7 @@ func (f *paperFlags) benchCase(s *commonFlags, c *bench.PaperCase, scale float64
 	return bc, nil
 }
 
-// report simulates a case, or runs its systems on the grid three times, or once with --quick.
+// report simulates a case, or runs its systems on the grid twice, or once with --quick.
 func (f *paperFlags) report(ctx context.Context, a *command.App, s *simFlags, bc bench.Case) (*bench.Report, error) {
 	if len(s.systems) == 0 {
 		return s.report(ctx, a, &bc)
@@ -207,35 +198,26 @@ func (f *paperFlags) report(ctx context.Context, a *command.App, s *simFlags, bc
 	if err != nil {
 		return nil, err
 	}
-	if s.repeat = 3; f.quick {
+	if s.repeat = 2; f.quick {
 		s.repeat = 1
 	}
 	return gridReport(ctx, a, &s.commonFlags, bc, systems)
 }
 
-// addOperation adds a collective operation of mob: its rate, and as "bytes" the reciprocal of what entered clusters.
-func addOperation(ctx context.Context, name string, res *bench.PaperResult) error {
-	o, err := findOperation(name)
-	if err != nil {
-		return err
+// operationReport runs a collective operation of mob. The rate of "bytes" is the reciprocal of what entered clusters.
+func operationReport(ctx context.Context, name string) (*bench.Report, error) {
+	all := operations.Operations()
+	i := slices.IndexFunc(all, func(o operations.Operation) bool { return o.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no operation %q", name)
 	}
-	run := runOperation(ctx, own, o)
-	if run.Error != "" {
-		return errors.New(run.Error)
-	}
+	run := runOperation(ctx, own, all[i])
 	copies := 0.0
 	for _, c := range run.Copies {
 		copies += c.Copies
 	}
-	res.Rates[own], res.Rates["bytes"], res.Runs = run.Rate, 1/copies, 1
-	return nil
-}
-
-func findOperation(name string) (operations.Operation, error) {
-	all := operations.Operations()
-	i := slices.IndexFunc(all, func(o operations.Operation) bool { return o.Name == name })
-	if i < 0 {
-		return operations.Operation{}, fmt.Errorf("there is no operation %q", name)
-	}
-	return all[i], nil
+	r := new(bench.Report)
+	r.Add(own, run)
+	r.Add("bytes", &bench.Run{Error: run.Error, Rate: 1 / copies})
+	return r, nil
 }
