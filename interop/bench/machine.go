@@ -21,6 +21,19 @@ func machineTime() (busy, all float64, err error) {
 	return busy, busy + c.Idle + c.Iowait, err
 }
 
+// MachineShare starts to measure the share of the time of all cores in which they are not idle. The result returns the
+// share until now, and 0 if it is not known.
+func MachineShare() (share func() float64) {
+	busy, all, err := machineTime()
+	return func() float64 {
+		busyNow, allNow, errNow := machineTime()
+		if err != nil || errNow != nil || allNow <= all {
+			return 0
+		}
+		return (busyNow - busy) / (allNow - all)
+	}
+}
+
 // availableMemory is the kernel's estimate of memory for programs, in bytes; zero if there is
 // none.
 func availableMemory() int64 {

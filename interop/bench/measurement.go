@@ -57,15 +57,13 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	if err != nil {
 		return err
 	}
-	busy, all, machineErr := machineTime()
+	share := MachineShare()
 	start := time.Now()
 	err = m.fetch(ctx, tr, start)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if busyAfter, allAfter, err := machineTime(); err == nil && machineErr == nil && allAfter > all {
-		m.result.Machine = (busyAfter - busy) / (allAfter - all)
-	}
+	m.result.Machine = share()
 	after, counters := m.entered()
 	if counters == nil {
 		m.countCopies(before, after)

@@ -206,7 +206,7 @@ func (t *paperTable) stable() {
 		both(PaperCase{Name: name}, " --clusters 11 --slow-node "+[]string{"A10=4.7MB", "A1=4.7MB"}[i])
 		for _, where := range []string{"", " simulated"} {
 			t.row("7d", name+where, "stable / stable without it", name+where+own, "7d without"+where+own, 0.975, 0, "4.2: 2.5 % less with a slow node",
-				"the requests of the hosts after a slow one wait behind the blocks that fill its interface; nobody requests of the last one")
+				"the requests of the hosts after a slow one wait behind the blocks that fill its interface; no host requests from the last one")
 			t.row("7d", name+where, "stable / best other", name+where+own, rest("mob:plan=", ""), 1.5, 0.95, "4.2: 1.5 times Dijkstra and random pipelines", ours)
 			if i > 0 {
 				t.row("7d", name+where, "fpfr / fpfr without it", name+where+"/mob:plan=fpfr", "7d without"+where+"/mob:plan=fpfr", 0.52, 0, "4.2: depth-first drops to 52 %",
@@ -218,7 +218,7 @@ func (t *paperTable) stable() {
 		t.run(PaperCase{Name: "chain of " + n}, "grid --systems mob:plan=chain --nic 9MB --size 60MB --clusters "+n)
 	}
 	t.row("text, relays", "sends and receives", "relay / receiver", "chain of 3/mob:plan=chain", "chain of 2/mob:plan=chain", 750.0/900, 0.75,
-		"4.2: 900 Mbit/s in one direction, 750 in both at once", "the CPU was the limit there")
+		"4.2: 900 Mbit/s in one direction, 750 in both directions", "the CPU was the limit there")
 }
 
 func (t *paperTable) twister() {

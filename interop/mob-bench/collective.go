@@ -99,8 +99,9 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 func runOperation(ctx context.Context, system string, o operations.Operation) *bench.Run {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
-	run := new(bench.Run)
+	run, share := new(bench.Run), bench.MachineShare()
 	seconds, in, err := operations.Run(ctx, system, o)
+	run.Machine = share()
 	if err != nil {
 		run.Error = err.Error()
 		return run

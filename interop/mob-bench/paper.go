@@ -25,8 +25,8 @@ writes report.md and a picture of each figure. It needs root, and mob and mobd b
 Rates and sizes of large grids are divided by --scale. The report starts with a
 calibration, which says whether such cases are compared, and lists what differs.
 
-All cases take up to 90 minutes on two cores. With --quick each runs once, contents
-of more than 50 MB are a third as long, and the longest cases are left out: 10 minutes.
+All cases take up to 90 minutes on two cores. With --quick each runs once, sizes
+of more than 50 MB are divided by three, and the longest cases are left out: 10 minutes.
 After Ctrl-C the report has the rows so far.`
 
 const paperExample = `  sudo mob-bench paper --quick
@@ -41,10 +41,10 @@ type paperFlags struct {
 func newPaper(a *command.App) *cobra.Command {
 	var f paperFlags
 	return a.Command(command.Spec{
-		Use: "paper [" + strings.Join(bench.PaperNames(), " ") + "]", Short: "Compare with the figures of five papers", Long: paperHelp, Example: paperExample,
+		Use: "paper [" + strings.Join(bench.PaperNames(), " ") + "]", Short: "Compare with the measurements of five papers", Long: paperHelp, Example: paperExample,
 		Args: cobra.ArbitraryArgs,
 		Flags: func(fl *pflag.FlagSet) {
-			fl.BoolVar(&f.quick, "quick", false, "run the short cases once, with short contents")
+			fl.BoolVar(&f.quick, "quick", false, "run the short cases once, with smaller sizes")
 			fl.StringVar(&f.scale, "scale", "1/4", "rates and sizes of large grids, as a part of the full ones: 1/2 to 1/64, or 1")
 			fl.StringVarP(&f.out, "out", "o", "paper", "`DIR` of the report")
 			fl.StringVar(&f.magpie, "magpie", "", "")
