@@ -36,7 +36,7 @@ func (n *Node) SetKeep(k Keep) { n.keep.Store(&k) }
 // kept has the properties that decide how long a transfer is kept.
 type kept struct {
 	transfer *Transfer
-	whole    bool
+	complete bool
 	fetched  bool
 	since    time.Time // when it was seeded, or complete
 	number   int64     // grows with each completion, whatever the clock shows
@@ -58,12 +58,12 @@ func (k Keep) ended(list []kept, now time.Time) (ends []kept) {
 	}
 	for _, c := range list {
 		switch {
-		case !c.whole || now.Sub(c.used) < keepIdle:
+		case !c.complete || now.Sub(c.used) < keepIdle:
 			continue
 		case k.For > 0 && now.Sub(c.since) >= k.For:
 			c.why = fmt.Sprintf("kept for %v", k.For)
 		case k.Disk > 0 && k.Delete && c.fetched && total > k.Disk:
-			c.why = fmt.Sprintf("fetched contents take %d bytes, %d are for them", total, k.Disk)
+			c.why = fmt.Sprintf("fetched files take %d bytes, at most %d", total, k.Disk)
 		default:
 			continue
 		}
@@ -119,7 +119,7 @@ func (n *Node) endKept(now time.Time) {
 func keptOf(t *Transfer, now time.Time) kept {
 	s := t.state()
 	k := kept{
-		transfer: t, whole: s.rec.Whole, fetched: !s.rec.Seed, since: keptSince(&s.rec), number: s.rec.Number,
+		transfer: t, complete: s.rec.Whole, fetched: !s.rec.Seed, since: keptSince(&s.rec), number: s.rec.Number,
 		bytes: s.rec.Link.Length,
 	}
 	if m := s.desc.Manifest(); m != nil {

@@ -12,9 +12,9 @@ func TestKeepFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		list := []kept{
-			{number: 1, whole: true, since: began.Add(-24 * time.Hour), used: began},
-			{number: 2, whole: true, fetched: true, since: began},
-			{number: 3, whole: false, fetched: true, since: began}, // being fetched
+			{number: 1, complete: true, since: began.Add(-24 * time.Hour), used: began},
+			{number: 2, complete: true, fetched: true, since: began},
+			{number: 3, complete: false, fetched: true, since: began}, // being fetched
 		}
 		k := Keep{For: 24 * time.Hour}
 		var at []time.Duration
@@ -41,8 +41,8 @@ func TestKeepClockSetBack(t *testing.T) {
 	now := time.Now().Round(0)
 	back := now.Add(-1000 * time.Hour)
 	list := []kept{
-		{number: 8, whole: true, fetched: true, bytes: 60, since: back.Add(-time.Hour), used: back.Add(-time.Hour)}, // after the clock was set back
-		{number: 7, whole: true, fetched: true, bytes: 50, since: now, used: back.Add(-time.Hour)},
+		{number: 8, complete: true, fetched: true, bytes: 60, since: back.Add(-time.Hour), used: back.Add(-time.Hour)}, // after the clock was set back
+		{number: 7, complete: true, fetched: true, bytes: 50, since: now, used: back.Add(-time.Hour)},
 	}
 	if ends := (Keep{For: 24 * time.Hour, Delete: true}).ended(list, back); len(ends) > 0 {
 		t.Errorf("ended %+v", ends)
@@ -62,12 +62,12 @@ func TestKeepDisk(t *testing.T) {
 	now := time.Now()
 	idle := now.Add(-time.Hour)
 	list := []kept{
-		{number: 1, whole: true, fetched: false, bytes: 1000, used: idle}, // a seed
-		{number: 2, whole: true, fetched: true, bytes: 40, used: now},     // in use
-		{number: 3, whole: false, fetched: true, bytes: 40, used: idle},   // stopped half way
-		{number: 4, whole: true, fetched: true, bytes: 40, used: idle},
-		{number: 5, whole: true, fetched: true, bytes: 40, used: idle},
-		{number: 6, whole: true, fetched: true, bytes: 40, used: idle},
+		{number: 1, complete: true, fetched: false, bytes: 1000, used: idle}, // a seed
+		{number: 2, complete: true, fetched: true, bytes: 40, used: now},     // in use
+		{number: 3, complete: false, fetched: true, bytes: 40, used: idle},   // stopped half way
+		{number: 4, complete: true, fetched: true, bytes: 40, used: idle},
+		{number: 5, complete: true, fetched: true, bytes: 40, used: idle},
+		{number: 6, complete: true, fetched: true, bytes: 40, used: idle},
 	}
 	for disk, want := range map[int64]int{200: 0, 199: 1, 120: 2, 119: 3, 1: 3} {
 		ends := Keep{Disk: disk, Delete: true}.ended(slices.Clone(list), now)

@@ -15,7 +15,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// TestWaitAll has a complete node as the only source of another one. WaitAll returns once that is complete.
+// TestWaitAll: a complete node is the only source of another one. WaitAll returns once that is complete.
 func TestWaitAll(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestWaitAll(t *testing.T) {
 	}
 }
 
-// TestIncompleteAfterExchange has two nodes that fetched pieces from each other. Neither takes the other for incomplete.
+// TestIncompleteAfterExchange: two nodes fetch pieces from each other. Neither takes the other for incomplete.
 func TestIncompleteAfterExchange(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()
@@ -66,7 +66,7 @@ func TestIncompleteAfterExchange(t *testing.T) {
 	}
 }
 
-// TestWaitAllOfUnreachable has a tracker that knows incomplete nodes to which there is no session.
+// TestWaitAllOfUnreachable: a tracker knows incomplete nodes, and no session with them exists.
 func TestWaitAllOfUnreachable(t *testing.T) {
 	t.Parallel()
 	tracker := peertest.NewTracker()

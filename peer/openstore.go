@@ -37,7 +37,7 @@ func (r *run) openStore() error {
 		if err == nil {
 			if pause > lookPause {
 				r.setWaiting("")
-				log.Info("content is there again")
+				log.Info("content is available again")
 			}
 			return nil
 		}

@@ -328,7 +328,7 @@ func TestSelectUserFile(t *testing.T) {
 	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
 }
 
-// TestSelectWhileFetching gets all of the content while a part is fetched, of which the pieces stay.
+// TestSelectWhileFetching gets all of the content while a part is fetched. The pieces of the part stay.
 func TestSelectWhileFetching(t *testing.T) {
 	t.Parallel()
 	gate := peertest.NewGate(1 << 20)

@@ -66,8 +66,8 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 		}
 		t.halt(ErrStopped)
 		if deleteContent {
-			// After a crash the next node must not fetch the deleted files. A full disk is no reason to
-			// delete nothing.
+			// After a crash the next node must not fetch the deleted files. If the record
+			// cannot be written to a full disk, they are deleted nevertheless.
 			t.tryUpdate(func(r *metadata.Record) { r.Stopped = true })
 			if left, err = t.removeContent(); err != nil {
 				return err
@@ -98,7 +98,7 @@ func (t *Transfer) removeContent() ([]store.Left, error) {
 	if !rec.Begun && err == nil {
 		return nil, nil // what is at the root is the user's
 	}
-	return nil, fmt.Errorf("the manifest cannot be read (%w), so nobody knows which files at %s were fetched: "+
+	return nil, fmt.Errorf("the manifest cannot be read (%w), so the files that were fetched to %s are not known: "+
 		"nothing was deleted; `mob rm` without --content forgets the transfer", cmp.Or(err, os.ErrNotExist), rec.Root)
 }
 

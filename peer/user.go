@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-var errReuse = errors.New("only the owner of the daemon may take over what is there: choose another path")
+var errReuse = errors.New("only the owner of the daemon may reuse existing files: choose another path")
 
 // userFiles limits the open files of a transfer of another user.
 const userFiles = 64
