@@ -17,21 +17,6 @@ const planTimeout = 30 * time.Second
 
 var errCodedPlan = errors.New("a transfer is planned or coded: leave one of the two out")
 
-// encodePlan returns the document of a plan that this node seeds with, nil if it has none.
-func (o *SeedOptions) encodePlan(n *Node) ([]byte, error) {
-	p := o.Plan
-	if p == nil {
-		return nil, nil
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	if source := p.Hosts[0]; source != n.planHost.in(p) {
-		return nil, fmt.Errorf("the plan begins at the host %s, and this node is the host %s", source, n.cfg.Host)
-	}
-	return p.Document().Encode()
-}
-
 // planID returns the content id of an encoded plan, undefined without one.
 func planID(b []byte) cid.Cid {
 	if b == nil {
@@ -81,4 +66,15 @@ func (h planHost) in(p *plan.Plan) string {
 		return h.id
 	}
 	return h.name
+}
+
+// encode returns the document of a plan that begins at the host.
+func (h planHost) encode(p *plan.Plan) ([]byte, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if source := p.Hosts[0]; source != h.in(p) {
+		return nil, fmt.Errorf("the plan begins at the host %s, and this node is the host %s", source, h.name)
+	}
+	return p.Document().Encode()
 }

@@ -74,19 +74,6 @@ var (
 
 func (o *SeedOptions) coded() bool { return o.Coded != 0 || o.Strategy.Gossip() }
 
-// validate fails for options that are mutually exclusive.
-func (o *SeedOptions) validate(torrents metadata.Torrents) error {
-	switch {
-	case o.coded() && o.Plan != nil:
-		return errCodedPlan
-	case o.Torrent && torrents == nil:
-		return metadata.ErrNoTorrents
-	case o.coded() && o.Torrent:
-		return errCodedTorrent
-	}
-	return nil
-}
-
 // generations returns the number of source blocks in a generation, 0 for plain pieces.
 func (o *SeedOptions) generations(m *proto.Manifest) (k int, err error) {
 	if !o.coded() {
@@ -155,15 +142,23 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	return t, t.Wait(ctx)
 }
 
-// check fails if the node or its configuration does not suit the options. It returns the encoded plan.
+// check fails if the options are mutually exclusive, or the node does not suit them. It returns the encoded plan, nil if
+// there is none.
 func (o *SeedOptions) check(n *Node) (planned []byte, err error) {
 	if err := n.maySeed(true); err != nil {
 		return nil, err
 	}
-	if err := o.validate(n.cfg.Torrents); err != nil {
-		return nil, err
+	switch {
+	case o.coded() && o.Plan != nil:
+		return nil, errCodedPlan
+	case o.Torrent && n.cfg.Torrents == nil:
+		return nil, metadata.ErrNoTorrents
+	case o.coded() && o.Torrent:
+		return nil, errCodedTorrent
+	case o.Plan == nil:
+		return nil, nil
 	}
-	return o.encodePlan(n)
+	return n.planHost.encode(o.Plan)
 }
 
 // link returns the link of the content, and the encoded manifest.
@@ -210,20 +205,21 @@ func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.
 	if o.User != nil {
 		so.FS = vfs.As(o.User, "", "")
 	}
-	if !o.Torrent {
-		m, err = store.Scan(ctx, root, so)
-		if err == nil {
-			m.Name = cmp.Or(o.ManifestName, m.Name)
+	var sums []byte
+	if o.Torrent {
+		so.Accept = func(m *proto.Manifest) error {
+			_, err := n.cfg.Torrents.Build(m, make([]byte, m.Pieces()*sha1.Size))
+			return err
 		}
-		return m, nil, err
+		m, sums, err = store.ScanSHA1(ctx, root, so)
+	} else {
+		m, err = store.Scan(ctx, root, so)
 	}
-	so.Accept = func(m *proto.Manifest) error {
-		_, err := n.cfg.Torrents.Build(m, make([]byte, m.Pieces()*sha1.Size))
-		return err
+	if err != nil {
+		return nil, nil, err
 	}
-	m, sums, err := store.ScanSHA1(ctx, root, so)
-	if err == nil {
-		m.Name = cmp.Or(o.ManifestName, m.Name)
+	m.Name = cmp.Or(o.ManifestName, m.Name)
+	if o.Torrent {
 		info, err = n.cfg.Torrents.Build(m, sums)
 	}
 	return m, info, err
