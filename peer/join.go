@@ -50,28 +50,26 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	}
 	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()})
 	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
-	started := make(chan *swarm.Swarm, 1)
 	t.dir, t.body = "", func(r *run) error {
 		r.verifier, r.selected, r.store = verifier, verifier.Manifest(), st
-		return r.share(func(s *swarm.Swarm) { started <- s })
+		return r.share()
 	}
 	t.change(func(s *state) { s.desc = metadata.NewGrowing(t.ID, verifier.Manifest()) })
 	if known, err := n.transfers.add(t, vfs.Place{}); err != nil || known != nil {
 		return nil, errors.Join(err, errors.New("the node has a transfer of this content already"))
 	}
-	var g *Growing
+	g := &Growing{t, verifier, nil, opt.Source}
 	err := t.do(func() error {
-		r := t.start(false, false)
-		select {
-		case s := <-started:
-			g = &Growing{t, verifier, s, opt.Source}
-			return nil
-		case <-r.ended:
-			n.transfers.remove(t)
-			return t.Err()
-		}
+		return t.start(false, false).await(n.ctx, func() bool {
+			g.swarm = t.state().swarm
+			return g.swarm != nil
+		})
 	})
-	return g, err
+	if err != nil {
+		n.transfers.remove(t)
+		return nil, err
+	}
+	return g, nil
 }
 
 // Grow adds pieces to the content, from the number first on. They are fetched, or the source has stored

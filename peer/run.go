@@ -134,7 +134,7 @@ func (r *run) phases() (why error) {
 		return errors.Join(err, r.store.Close())
 	}
 	r.change((*state).hold)
-	why = r.share(nil)
+	why = r.share()
 	r.change(func(s *state) { s.open = vfs.Place{} })
 	if err := r.store.Close(); err != nil {
 		r.lose(fmt.Errorf("close files: %w", err))
@@ -150,8 +150,8 @@ func (r *run) lose(err error) {
 	r.change(func(s *state) { s.lost = cmp.Or(s.lost, err) })
 }
 
-// share runs a swarm until it ends, and returns why. It calls started, if not nil, with the swarm.
-func (r *run) share(started func(*swarm.Swarm)) error {
+// share runs a swarm until it ends, and returns why.
+func (r *run) share() error {
 	n, rec, plan, leftOut := r.node, &r.state().rec, r.Description().Plan(), r.selected.LeftOutPieces()
 	if len(leftOut) > 0 {
 		plan = nil // hosts that it sends to would wait for its pieces
@@ -196,9 +196,6 @@ func (r *run) share(started func(*swarm.Swarm)) error {
 	r.change(func(st *state) {
 		st.swarm, st.waiting, st.hashing, st.droppedBits, st.phase = s, "", nil, dropped, Fetching
 	})
-	if started != nil {
-		started(s)
-	}
 	var beside sync.WaitGroup
 	if !rec.Link.InfoHash.IsZero() && r.Description().Torrent() == nil {
 		beside.Go(func() { r.fetcher.FetchTorrent(s.Context(), s.Connected, r.members) })
