@@ -61,22 +61,28 @@ type verification struct {
 	different           []store.Difference
 }
 
-// newVerification compares the entries, and prepares to hash pieces. The remaining ones are missing if all were
-// stored once.
+// newVerification prepares to hash pieces of a disk, which is nil if the transfer has no files. The remaining pieces are missing
+// if all were stored once. It fails if the content is not at its path.
 func newVerification(
 	ctx context.Context, s *state, disk *store.Disk, check []bool, progress func(done, total int64),
 ) (*verification, error) {
-	m, r := s.desc.Manifest(), s.rec
-	v := &verification{m: m, leftOut: r.LeftOut, total: bytesOf(m, check), progress: progress}
+	m := s.desc.Manifest()
+	v := &verification{m: m, leftOut: s.rec.LeftOut, total: bytesOf(m, check), progress: progress}
+	complete := wasComplete(s.rec)
 	for i, check := range check {
-		if !check && wasComplete(r) && !(disk != nil && disk.LeavesOut(i)) {
+		if !check && complete && (disk == nil || !disk.LeavesOut(i)) {
 			v.missing = append(v.missing, i)
 		}
 	}
-	if err := v.compare(ctx, disk, r); err != nil {
-		return nil, err
+	if disk == nil {
+		return v, nil
 	}
-	return v, nil
+	different, away, err := disk.Differences(ctx, complete)
+	if away {
+		return nil, fmt.Errorf("%s is not there: it was moved away, replaced or unmounted; put it back", s.rec.Root)
+	}
+	v.different = different
+	return v, err
 }
 
 // auditSwarm hashes pieces of a swarm, and calls found with the verdict of each. The disk, which may be nil, accepts the files
@@ -179,19 +185,6 @@ func rewritten(m *proto.Manifest) func(store.Difference) bool {
 	return func(d store.Difference) bool { return d.What == store.Changed && !links[d.Path] }
 }
 
-// compare looks for entries that differ. It fails if the content is not at its path.
-func (v *verification) compare(ctx context.Context, disk *store.Disk, r metadata.Record) error {
-	if disk == nil {
-		return nil
-	}
-	different, away, err := disk.Differences(ctx, wasComplete(r))
-	if away {
-		return fmt.Errorf("%s is not there: it was moved away, replaced or unmounted; put it back", r.Root)
-	}
-	v.different = different
-	return err
-}
-
 // Differences returns the entries that differ from the content now, apart from files whose bytes were changed and are
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
@@ -200,11 +193,11 @@ func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) 
 	if err != nil {
 		return nil, err
 	}
-	v := verification{m: s.desc.Manifest()}
-	if v.m == nil {
+	if s.desc.Manifest() == nil {
 		return nil, errNothingToVerify
 	}
-	if err := v.compare(ctx, s.disk(), s.rec); err != nil {
+	v, err := newVerification(ctx, s, s.disk(), nil, nil)
+	if err != nil {
 		return nil, err
 	}
 	return v.result().Different, nil
