@@ -76,6 +76,9 @@ var newest = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
 	return a, nil
 }}
 
+// rejoinTimeout bounds the time in which the remaining workers join again.
+const rejoinTimeout = time.Minute
+
 // worker has some of the points in memory.
 type worker struct {
 	state
@@ -83,25 +86,33 @@ type worker struct {
 	name          string // of the group
 	size          int    // number of workers
 	points        []float64
+	sum           collective.Op
+	write         func([]float64) error // called by rank 0 after the last iteration
 	communication time.Duration
-	before        func() // called before each iteration in tests, else nil
+	before        func() // called before each iteration in tests, and after the last one
 }
 
-// run iterates, and returns the rank. After the loss of a worker the remaining ones continue from the last centroids, without its points.
-func (w *worker) run(ctx context.Context, iterations int) (rank int, err error) {
+// run iterates. After the loss of a worker the remaining ones continue from the last centroids, without its points. All have
+// done the last iteration before one leaves, so that a worker which has lost another one in it finds the remaining ones.
+func (w *worker) run(ctx context.Context, iterations int) error {
+	joining, cancel := context.WithCancel(ctx) // the first time, as long as it takes
 	for {
-		c, err := collective.Join(ctx, w.node, fmt.Sprintf("%s of %d", w.name, w.size), w.size)
-		if err != nil {
-			return 0, err
+		c, err := collective.Join(joining, w.node, fmt.Sprintf("%s of %d", w.name, w.size), w.size)
+		cancel()
+		if err != nil && w.iteration == iterations {
+			return nil // the remaining workers have left, so rank 0 has written the centroids
+		} else if err != nil {
+			return err
 		}
 		err = w.iterate(ctx, c, iterations)
 		c.Close()
 		var lost collective.ErrMember
 		if !errors.As(err, &lost) {
-			return c.Rank(), err
+			return err
 		}
 		fmt.Fprintf(os.Stderr, "rank %d of %d, iteration %d: %v\n", c.Rank(), w.size, w.iteration, err)
 		w.size--
+		joining, cancel = context.WithTimeout(ctx, rejoinTimeout)
 	}
 }
 
@@ -112,18 +123,27 @@ func (w *worker) iterate(ctx context.Context, c *collective.Comm, iterations int
 	}
 	w.centroids = decode(last)
 	w.iteration, w.centroids = int(w.centroids[0]), w.centroids[1:]
-	for w.iteration < iterations {
+	for {
 		if w.before != nil {
 			w.before()
 		}
+		if w.iteration == iterations {
+			break
+		}
 		local := encode(w.sums(w.points))
 		start := time.Now()
-		sums, err := c.AllReduce(ctx, local, collective.SumFloat64)
+		sums, err := c.AllReduce(ctx, local, w.sum)
 		if err != nil {
 			return err
 		}
 		w.communication += time.Since(start)
 		w.advance(decode(sums))
 	}
-	return nil
+	if c.Rank() == 0 {
+		if err := w.write(w.centroids); err != nil {
+			return err
+		}
+	}
+	_, err = c.AllReduce(ctx, nil, newest)
+	return err
 }

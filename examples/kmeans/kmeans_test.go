@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/collective"
 	"github.com/mobgrid/mob/tracker"
 )
 
 const (
 	testPoints, testDimensions, testCentroids = 3200, 8, 40
 	testIterations                            = 20
+	testSize, testPart                        = 16, testPoints / 16 * testDimensions
 )
 
 // alone clusters points in one process, from a state on.
@@ -46,64 +48,109 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// TestWorkerKilled closes the node of a worker midway. The remaining ones continue from the last centroids, and have the centroids
-// that one process has with their points.
-func TestWorkerKilled(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+// startWorkers starts the nodes of 16 workers in four clusters.
+func startWorkers(t *testing.T) (all []*worker, points []float64) {
+	t.Helper()
 	introducer, stop, err := startNode("tracker", "/ip4/127.0.0.1/tcp/0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
+	t.Cleanup(stop)
 	server := tracker.New(introducer.Host(), tracker.Config{})
-	defer server.Close()
-	const size, victim, part = 16, 5, testPoints / 16 * testDimensions
-	points := randomPoints(testPoints, testDimensions)
-	var all []*worker
-	for i := range size {
+	t.Cleanup(func() { server.Close() })
+	points = randomPoints(testPoints, testDimensions)
+	for i := range testSize {
 		node, stop, err := startNode(string(rune('A'+i/4)), "/ip4/127.0.0.1/tcp/0", introducer.Addrs()[0].String())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer stop()
+		t.Cleanup(stop)
 		all = append(all, &worker{
 			state: state{d: testDimensions, centroids: slices.Clone(points[:testDimensions*testCentroids])},
-			node:  node, name: t.Name(), size: size, points: points[i*part : (i+1)*part],
+			node:  node, name: t.Name(), size: testSize, points: points[i*testPart : (i+1)*testPart], sum: collective.SumFloat64,
+			write: func([]float64) error { return nil },
 		})
 	}
-	var killed time.Time
+	return all, points
+}
+
+// runAll runs workers, and checks that all but the victim have the centroids in the end.
+func runAll(t *testing.T, all []*worker, victim int, want func() []float64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i, w := range all {
+		wg.Go(func() {
+			if err := w.run(ctx, testIterations); i != victim && err != nil {
+				t.Errorf("worker %d: %v", i, err)
+			}
+		})
+	}
+	wg.Wait()
+	centroids := want()
+	for i, w := range all {
+		if i != victim && (w.size != testSize-1 || !slices.Equal(w.centroids, centroids)) {
+			t.Errorf("worker %d of %d has other centroids", i, w.size)
+		}
+	}
+}
+
+// TestWorkerKilled closes the node of a worker midway. The remaining ones continue from the last centroids, and have the centroids
+// that one process has with their points.
+func TestWorkerKilled(t *testing.T) {
+	all, points := startWorkers(t)
+	const victim = 5
 	all[victim].before = func() {
 		if all[victim].iteration == testIterations/2 {
-			killed = time.Now()
 			_ = all[victim].node.Close()
 		}
 	}
 	var last *state // with all points
 	all[0].before = func() {
-		if all[0].size < size && last == nil {
+		if all[0].size < testSize && last == nil {
 			last = &state{all[0].iteration, testDimensions, slices.Clone(all[0].centroids)}
 		}
 	}
-	var wg sync.WaitGroup
-	for i, w := range all {
-		wg.Go(func() {
-			if _, err := w.run(ctx, testIterations); i != victim && err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	t.Logf("done %v after one was killed", time.Since(killed))
-	if last == nil || last.iteration < testIterations/2 {
-		t.Fatalf("they continue from %+v", last)
-	}
-	want := alone(*last, slices.Delete(slices.Clone(points), victim*part, (victim+1)*part), testIterations)
-	for i, w := range all {
-		if i != victim && (w.size != size-1 || !slices.Equal(w.centroids, want)) {
-			t.Fatalf("worker %d of %d has other centroids", i, w.size)
+	runAll(t, all, victim, func() []float64 {
+		if last == nil || last.iteration < testIterations/2 {
+			t.Fatalf("they continue from %+v", last)
+		}
+		return alone(*last, slices.Delete(slices.Clone(points), victim*testPart, (victim+1)*testPart), testIterations)
+	})
+}
+
+// TestWorkerKilledInLastIteration closes the node of a worker that has sent the sums of its cluster to the other clusters, and not
+// yet the result to its own. The workers of the other clusters have the last centroids, and wait for those that do not.
+func TestWorkerKilledInLastIteration(t *testing.T) {
+	all, points := startWorkers(t)
+	victim := 4 // has the first rank of cluster B, where it merges
+	for i := 5; i < 8; i++ {
+		if all[i].node.Host().ID() < all[victim].node.Host().ID() {
+			victim = i
 		}
 	}
+	done := make(chan struct{}, testSize)
+	for i, w := range all {
+		w.before = func() {
+			if w.iteration == testIterations && w.size == testSize && i/4 != victim/4 {
+				done <- struct{}{}
+			}
+		}
+	}
+	merges := 0
+	all[victim].sum.Merge = func(dst, src []byte) ([]byte, error) {
+		if merges++; merges == 6*testIterations { // three of its cluster, then three of the clusters
+			for range testSize - 4 {
+				<-done
+			}
+			_ = all[victim].node.Close()
+		}
+		return collective.SumFloat64.Merge(dst, src)
+	}
+	runAll(t, all, victim, func() []float64 {
+		return alone(state{d: testDimensions, centroids: points[:testDimensions*testCentroids]}, points, testIterations)
+	})
 }
 
 // TestInvalidJob rejects a file with fewer points than centroids, and numbers out of range.

@@ -16,6 +16,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/collective"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/tracker"
 )
@@ -74,15 +75,15 @@ func (j job) run(ctx context.Context) error {
 	}
 	defer stop()
 	w := &worker{
-		state: state{d: j.d, centroids: decode(b[:8*j.d*j.k])}, node: node, name: j.name, size: j.size,
+		state: state{d: j.d, centroids: decode(b[:8*j.d*j.k])}, node: node, name: j.name, size: j.size, sum: collective.SumFloat64,
 		points: decode(b[n*j.part/j.size*8*j.d : n*(j.part+1)/j.size*8*j.d]),
 	}
-	rank, err := w.run(ctx, j.iterations)
-	if err != nil || rank != 0 {
-		return err
+	w.write = func(centroids []float64) error {
+		each := w.communication / time.Duration(j.iterations)
+		fmt.Fprintf(os.Stderr, "%d iterations, each with %v of communication\n", j.iterations, each.Round(time.Microsecond))
+		return os.WriteFile(j.out, encode(centroids), 0o644)
 	}
-	fmt.Fprintf(os.Stderr, "%d iterations, each with %v of communication\n", j.iterations, (w.communication / time.Duration(j.iterations)).Round(time.Microsecond))
-	return os.WriteFile(j.out, encode(w.centroids), 0o644)
+	return w.run(ctx, j.iterations)
 }
 
 // startNode starts a node that finds the remaining ones by trackers. Its directory is removed by stop.
