@@ -12,30 +12,27 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// message is a message that was sent and not taken.
-type message struct {
+// sent is a message that was sent and not taken.
+type sent struct {
 	number uint64
-	sum    [sha256.Size]byte
-	bytes  []byte
 	cost   int // as in an inbox
 }
 
-// parcel returns a part of the message.
-func (m *message) parcel(self proto.PeerID, parts [][]byte, i int, flags uint8) *proto.Parcel {
-	return &proto.Parcel{
-		Sender: self, Number: m.number, Part: uint16(i), Parts: uint16(len(parts)), Flags: flags, Sum: m.sum, Payload: parts[i],
-	}
-}
-
-func costOf(b []byte, parts int) int { return len(b) + parts*overhead }
-
 // cast is a message to all members.
 type cast struct {
-	message
+	sent
+	sum      [sha256.Size]byte
 	clusters map[string]*scatter
 	waiting  map[proto.PeerID]bool // members that have not taken it
 	start    time.Time
-	sent     time.Time // the last time that something was sent or taken
+	active   time.Time // the last time that something was sent or taken
+}
+
+// parcel returns a part of the message.
+func (c *cast) parcel(self proto.PeerID, parts [][]byte, i int, flags uint8) *proto.Parcel {
+	return &proto.Parcel{
+		Sender: self, Number: c.number, Part: uint16(i), Parts: uint16(len(parts)), Flags: flags, Sum: c.sum, Payload: parts[i],
+	}
 }
 
 // scatter is how a message enters a cluster.
@@ -50,8 +47,8 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)
 	}
-	c := &cast{message: message{sum: sum(b), bytes: b}, clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
-	c.cost = costOf(b, maxRelays+MaxMessage/proto.MaxParcel)
+	c := &cast{sum: sum(b), clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
+	c.cost = len(b) + (maxRelays+MaxMessage/proto.MaxParcel)*overhead
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.castCost+c.cost > window {
@@ -64,7 +61,7 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	}
 	g.lastCast++
 	c.number, c.start = g.lastCast, time.Now()
-	c.sent = c.start
+	c.active = c.start
 	for name, ids := range g.clusters() {
 		var relays []*member
 		for _, id := range ids {
@@ -77,7 +74,7 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 			continue
 		}
 		relays = relays[:min(len(relays), maxRelays)]
-		sc := &scatter{parts: cut(c.bytes, len(relays))}
+		sc := &scatter{parts: cut(b, len(relays))}
 		c.clusters[name] = sc
 		for i := range sc.parts {
 			m := relays[i%len(relays)]
@@ -92,8 +89,8 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// forward forwards a part within the cluster, if this node is one that does. What a member is too slow for is dropped: the
-// sender sends it again. The caller holds the lock.
+// forward forwards a part within the cluster: as a relay, or to the members of a large cluster. It drops the part for a member whose
+// queue is full, and the sender sends it again. The caller holds the lock.
 func (g *Group) forward(p *proto.Parcel) {
 	flagged := p.Flags&proto.ParcelRelay != 0
 	if !flagged && len(g.clusters()[g.cluster]) <= maxDense {
@@ -117,7 +114,7 @@ func (g *Group) forward(p *proto.Parcel) {
 // maxBacklog bounds the parts that wait for the first dial of a member.
 const maxBacklog = 64
 
-// taken notes that a member has all parts of a message. The caller holds the lock.
+// taken records that a member has all parts of a message. The caller holds the lock.
 func (g *Group) taken(m *member, number uint64) {
 	if kindOf(number) == 1 {
 		for i, sent := range m.sent {
@@ -132,8 +129,8 @@ func (g *Group) taken(m *member, number uint64) {
 	}
 	if c := g.casts[number]; c != nil {
 		delete(c.waiting, m.id)
-		c.sent = time.Now()
-		m.taken = c.sent
+		c.active = time.Now()
+		m.taken = c.active
 		g.settle(c)
 	}
 }
@@ -180,8 +177,8 @@ func (g *Group) ordered() (all []*cast) {
 	return all
 }
 
-// repair sends cast messages to members that have not taken them, if nothing was sent or taken for a heartbeat: a relay
-// could not forward a part. It ends the sessions of members that take nothing, since they block Cast. The caller holds the
+// repair sends cast messages to members that have not taken them, if they were idle for a heartbeat: a relay could not
+// forward a part. It ends the sessions of members that take nothing, since they block Cast. The caller holds the
 // lock.
 func (g *Group) repair(now time.Time) {
 	for _, c := range g.ordered() {
@@ -190,7 +187,7 @@ func (g *Group) repair(now time.Time) {
 				g.breakUp(m.stream)
 			}
 		}
-		if now.Sub(c.sent) < heartbeat {
+		if now.Sub(c.active) < heartbeat {
 			continue
 		}
 		for id := range c.waiting {
@@ -199,7 +196,7 @@ func (g *Group) repair(now time.Time) {
 			if sc == nil || len(m.stream.queue) > 0 {
 				continue // it is slow, and has earlier parts to take
 			}
-			c.sent = now
+			c.active = now
 			for i := range sc.parts {
 				m.stream.send(c.parcel(g.self, sc.parts, i, 0))
 			}
@@ -207,13 +204,22 @@ func (g *Group) repair(now time.Time) {
 	}
 }
 
-// Send sends a message to one member. It blocks while the member has not taken 4 MiB of earlier messages, and while
-// a session with it is opened. b must not change afterwards.
-func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte) error {
-	if len(b) > MaxMessage {
-		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)
+// Send sends a message to one member: b and then rest. It blocks while the member has not taken 4 MiB of earlier messages, and
+// while a session with it is opened. The bytes must not change afterwards.
+func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte, rest ...byte) error {
+	if n := len(b) + len(rest); n > MaxMessage {
+		return fmt.Errorf("message of %d bytes, at most %d", n, MaxMessage)
 	}
-	msg := &message{sum: sum(b), bytes: b, cost: costOf(b, len(cut(b, 1)))}
+	if len(b)+len(rest) > proto.MaxParcel {
+		b, rest = slices.Concat(b, rest), nil
+	}
+	parts := cut(b, 1)
+	msg := &sent{cost: len(b) + len(rest) + len(parts)*overhead}
+	hash := sha256.New()
+	hash.Write(b)
+	hash.Write(rest)
+	p := proto.Parcel{Sender: g.self, Parts: uint16(len(parts)), Rest: rest}
+	hash.Sum(p.Sum[:0])
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	attempts := -1
@@ -233,22 +239,18 @@ func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte) error {
 			g.dial(m)
 		case m.sentCost+msg.cost <= window:
 			g.direct++
-			msg.number = g.direct
+			msg.number, p.Number = g.direct, g.direct
 			m.sent = append(m.sent, msg)
 			m.sentCost += msg.cost
-			g.sendParts(m, msg)
+			for i, payload := range parts {
+				part := p
+				part.Part, part.Payload = uint16(i), payload
+				m.stream.send(&part)
+			}
 			return nil
 		}
 		if err := g.await(ctx, &g.changed); err != nil {
 			return err
 		}
-	}
-}
-
-// sendParts queues a message to one member. The caller holds the lock.
-func (g *Group) sendParts(m *member, msg *message) {
-	parts := cut(msg.bytes, 1)
-	for i := range parts {
-		m.stream.send(msg.parcel(g.self, parts, i, 0))
 	}
 }

@@ -46,7 +46,7 @@ type Member struct {
 type Message struct {
 	From  libpeer.ID
 	Bytes []byte
-	// Left reports that the session with the member has ended, after which it may miss messages. There are no Bytes then.
+	// Left reports the end of the session with the member, which may miss messages from then on. There are no Bytes.
 	Left bool
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-func join(t *testing.T, nodes []*peer.Node) []*group.Group {
+func join(t testing.TB, nodes []*peer.Node) []*group.Group {
 	t.Helper()
 	var groups []*group.Group
 	for _, n := range nodes {
@@ -31,7 +31,7 @@ func join(t *testing.T, nodes []*peer.Node) []*group.Group {
 }
 
 // awaitSessions waits until a member has sessions with n members.
-func awaitSessions(t *testing.T, g *group.Group, n int) {
+func awaitSessions(t testing.TB, g *group.Group, n int) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		have := 0

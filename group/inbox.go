@@ -14,7 +14,7 @@ const (
 	// maxHeld bounds the bytes of all senders that wait for parts, those that wait for the program, and those that are queued
 	// for one member when another part is to be forwarded to it.
 	maxHeld = 16 * window
-	// overhead is what a buffered part is charged in addition to its payload, in bytes.
+	// overhead is the charge for a buffered part in addition to its payload, in bytes.
 	overhead = 256
 	// gapTimeout bounds the time without a new part of an incomplete message, and the time for which it delays later ones. Then
 	// it is given up.
@@ -25,7 +25,7 @@ const (
 type inbox struct {
 	sources map[proto.PeerID]*source
 	ready   []arrival
-	waiting int // bytes of incomplete messages, and of messages for which an earlier one is missing
+	waiting int // bytes of incomplete messages, and of messages behind a missing one
 	unread  int // bytes of ready
 }
 
@@ -221,9 +221,9 @@ func (in *inbox) dropDirect(s *source) {
 	}
 }
 
-// begin notes the first parcel of a session: its number is the one of the last message that the sender has cast, and its payload
+// first records the first parcel of a session: its number is the one of the last message that the sender has cast, and its payload
 // the newest message of the user. Messages up to it that are not complete are given up.
-func (in *inbox) begin(p *proto.Parcel) {
+func (in *inbox) first(p *proto.Parcel) {
 	s := in.of(p.Sender)
 	s.started = true
 	in.skip(p.Sender, s, max(s.next, p.Number+1))
@@ -232,7 +232,7 @@ func (in *inbox) begin(p *proto.Parcel) {
 	}
 }
 
-// leave notes the end of the session with a sender.
+// leave records the end of the session with a sender.
 func (in *inbox) leave(id proto.PeerID) {
 	s := in.of(id)
 	s.session = false

@@ -46,7 +46,7 @@ func TestInboxOrder(t *testing.T) {
 			}
 		}, "m0 m1 m2"},
 		{"parts and messages out of order", func(in *inbox) {
-			in.begin(&proto.Parcel{Sender: "a", Number: 4})
+			in.first(&proto.Parcel{Sender: "a", Number: 4})
 			one, two := parcels("a", 5, "first", 3), parcels("a", 6, "second", 2)
 			for _, p := range []*proto.Parcel{two[1], one[2], two[0], one[0], one[1]} {
 				in.add(p, start)
@@ -60,13 +60,13 @@ func TestInboxOrder(t *testing.T) {
 			}
 		}, "text"},
 		{"before the session", func(in *inbox) {
-			in.begin(&proto.Parcel{Sender: "a", Number: 7, Payload: []byte("newest")})
+			in.first(&proto.Parcel{Sender: "a", Number: 7, Payload: []byte("newest")})
 			in.add(parcels("a", 7, "old", 1)[0], start)
 			in.add(parcels("a", 8, "new", 1)[0], start)
 		}, "newest new"},
 		{"the sender starts again", func(in *inbox) {
 			in.add(parcels("a", 7, "one", 1)[0], start)
-			in.begin(&proto.Parcel{Sender: "a", Number: 100})
+			in.first(&proto.Parcel{Sender: "a", Number: 100})
 			in.add(parcels("a", 101, "two", 1)[0], start)
 		}, "one two"},
 		{"missed while the session was interrupted", func(in *inbox) {
@@ -110,7 +110,7 @@ func TestInboxRandomOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var in inbox
-		in.begin(&proto.Parcel{Sender: "a", Number: 0})
+		in.first(&proto.Parcel{Sender: "a", Number: 0})
 		var all []*proto.Parcel
 		var want []string
 		for i := range 8 {
@@ -178,7 +178,7 @@ func TestInboxFull(t *testing.T) {
 // A part of the next message has room whatever waits for it: the streams that bring both must not block.
 func TestInboxHasRoomForMissingPart(t *testing.T) {
 	var in inbox
-	in.begin(&proto.Parcel{Sender: "a", Number: 0})
+	in.first(&proto.Parcel{Sender: "a", Number: 0})
 	missing := parcels("a", 1, "first", 2)
 	in.add(missing[0], start)
 	text := strings.Repeat("x", proto.MaxParcel)

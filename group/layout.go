@@ -40,7 +40,7 @@ func cut(b []byte, members int) [][]byte {
 	return parts
 }
 
-// forwards returns the members of a sorted cluster to which the member self forwards a part of sender. A relay
+// forwards returns the receivers of a part of sender from the member self, in a sorted cluster. A relay
 // received the part with the flag.
 func forwards(cluster []proto.PeerID, self, sender proto.PeerID, relay bool) (to []proto.PeerID) {
 	rank, _ := slices.BinarySearch(cluster, self)
@@ -54,7 +54,7 @@ func forwards(cluster []proto.PeerID, self, sender proto.PeerID, relay bool) (to
 	return to
 }
 
-// wanted returns the members to which self keeps sessions, from sorted clusters that include self: its neighbors in
+// wanted returns the members that self keeps sessions with, from sorted clusters that include self: its neighbors in
 // forwards, and up to maxRelays members of each other cluster, beginning with different ones for different ranks.
 func wanted(clusters map[string][]proto.PeerID, own string, self proto.PeerID) (ids []proto.PeerID) {
 	local := clusters[own]

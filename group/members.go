@@ -23,8 +23,8 @@ type member struct {
 
 	backlog []*proto.Parcel // parts to forward to it once there is a session
 
-	taken    time.Time  // when it took a message to all members
-	sent     []*message // to it alone, that it has not taken, in order
+	taken    time.Time // when it took a message to all members
+	sent     []*sent   // to it alone, that it has not taken, in order
 	sentCost int
 }
 
@@ -62,7 +62,7 @@ func (g *Group) announce() {
 	}
 }
 
-// learn notes a member. Of a member with a session it knows more. The caller holds the lock.
+// learn records a member. Of a member with a session it knows more. The caller holds the lock.
 func (g *Group) learn(m *proto.Member) *member {
 	known := g.members[m.ID]
 	if m.ID == g.self || known != nil && known.stream != nil {
@@ -83,7 +83,7 @@ func (g *Group) learn(m *proto.Member) *member {
 	return known
 }
 
-// regroup notes that the members have changed. The caller holds the lock.
+// regroup records that the members have changed. The caller holds the lock.
 func (g *Group) regroup() {
 	g.layout = nil
 	g.changed.fire()

@@ -33,7 +33,7 @@ type stream struct {
 	urgent   []proto.Message // written before queue
 	queue    []*proto.Parcel
 	queued   int  // bytes of queue
-	greeted  bool // the first parcel has arrived
+	opened   bool // the first parcel has arrived
 	blocked  bool // the reader waits for room
 	broken   bool // the reader must not wait for room
 	ended    bool
@@ -63,11 +63,11 @@ func (s *stream) control(m proto.Message) {
 
 func (s *stream) send(p *proto.Parcel) {
 	s.queue = append(s.queue, p)
-	s.queued += len(p.Payload) + overhead
+	s.queued += len(p.Payload) + len(p.Rest) + overhead
 	s.notify()
 }
 
-// end sends a Goodbye, after which the peer ends the stream.
+// end sends a Goodbye. The peer then ends the stream.
 func (s *stream) end(code proto.Code, text string) {
 	s.queue = nil
 	s.control(&proto.Goodbye{Code: code, Text: text})
@@ -229,7 +229,7 @@ func (g *Group) read(s *stream) {
 	}
 }
 
-// handle handles a message, and reports whether the stream goes on.
+// handle handles a message, and reports whether the stream continues.
 func (g *Group) handle(s *stream, m proto.Message) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -261,7 +261,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 		return true
 	}
 	cast := kindOf(p.Number) == 0
-	if p.Sender != s.id && (!s.greeted || !cast) {
+	if p.Sender != s.id && (!s.opened || !cast) {
 		return false
 	}
 	if !g.inbox.admits(p.Sender) {
@@ -278,12 +278,12 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	if s.broken {
 		return false
 	}
-	if !s.greeted {
-		s.greeted = true
+	if !s.opened {
+		s.opened = true
 		if !cast || p.Parts != 1 || sum(p.Payload) != p.Sum {
 			return false
 		}
-		g.inbox.begin(p)
+		g.inbox.first(p)
 		g.arrived.fire()
 		return true
 	}
@@ -343,7 +343,7 @@ func (g *Group) batch(s *stream, buf []byte) (_ []byte, last bool) {
 	n := 0
 	for n < len(s.queue) && len(buf) < maxBatch {
 		buf = proto.AppendParcel(buf, s.queue[n])
-		s.queued -= len(s.queue[n].Payload) + overhead
+		s.queued -= len(s.queue[n].Payload) + len(s.queue[n].Rest) + overhead
 		s.queue[n] = nil
 		n++
 	}

@@ -67,6 +67,8 @@ type Parcel struct {
 	// Sum is the SHA-256 of the message.
 	Sum     [sha256.Size]byte
 	Payload []byte
+	// Rest is sent after Payload. A parcel that was received has none.
+	Rest []byte
 }
 
 // parcelFixed is the size in bytes of the fields of a parcel, without the peer id's bytes and the payload.
@@ -82,15 +84,15 @@ func (m *Parcel) check() error {
 	if m.Flags&^ParcelRelay != 0 || m.Flags != 0 && m.Number&ParcelDirect != 0 {
 		return fmt.Errorf("flags %#x of a parcel", m.Flags)
 	}
-	if len(m.Payload) > MaxParcel {
-		return fmt.Errorf("parcel of %d bytes, at most %d", len(m.Payload), MaxParcel)
+	if n := len(m.Payload) + len(m.Rest); n > MaxParcel {
+		return fmt.Errorf("parcel of %d bytes, at most %d", n, MaxParcel)
 	}
 	return nil
 }
 
 // AppendParcel appends the frame of a parcel, which is not checked.
 func AppendParcel(dst []byte, m *Parcel) []byte {
-	dst = appendFrameHeader(dst, typeParcel, parcelFixed+len(m.Sender)+len(m.Payload))
+	dst = appendFrameHeader(dst, typeParcel, parcelFixed+len(m.Sender)+len(m.Payload)+len(m.Rest))
 	dst = append(dst, byte(len(m.Sender)))
 	dst = append(dst, m.Sender...)
 	dst = binary.BigEndian.AppendUint64(dst, m.Number)
@@ -98,7 +100,7 @@ func AppendParcel(dst []byte, m *Parcel) []byte {
 	dst = binary.BigEndian.AppendUint16(dst, m.Parts)
 	dst = append(dst, m.Flags)
 	dst = append(dst, m.Sum[:]...)
-	return append(dst, m.Payload...)
+	return append(append(dst, m.Payload...), m.Rest...)
 }
 
 // decodeParcel decodes the body of a parcel's frame, and keeps it.
