@@ -21,7 +21,7 @@ import (
 )
 
 // Outputs returns the absolute path of the copy of each host in a gather, or nil for a cast. It fails if two hosts have the same path,
-// or one has a path in that of another.
+// or a host has a path below the path of another host.
 func Outputs(cfg Config) (paths []string, err error) {
 	if cfg.Output == "" {
 		return nil, nil

@@ -56,6 +56,32 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// TestGatherBehindNAT gathers from hosts that accept no connections, some by a login of another host: their nodes dial the caster's.
+func TestGatherBehindNAT(t *testing.T) {
+	t.Parallel()
+	for _, tree := range []int{0, 1} {
+		t.Run(fmt.Sprint("tree ", tree), func(t *testing.T) {
+			t.Parallel()
+			names := hostNames(3)
+			g := newGrid(t, names...)
+			content := randomBytes(300_000)
+			for i, name := range names {
+				g.onLogin(name, `sh -c "$2" | sed -u '/"ready"/s|/tcp/[0-9]*|/tcp/1|g'; exit`)
+				g.write(g.home(name, "log"), string(content[i:]))
+			}
+			cfg := g.config("log", names...)
+			cfg.Output, cfg.Tree = filepath.Join(t.TempDir(), "%h"), tree
+			for i, h := range g.gather(cfg).Hosts {
+				if h.Phase != Done {
+					t.Errorf("%s: %s", h.Name, h.Error)
+					continue
+				}
+				g.checkFile(content[i:], strings.Replace(cfg.Output, "%h", h.Name, 1))
+			}
+		})
+	}
+}
+
 // TestGatherDirectory gathers a directory into one of each host.
 func TestGatherDirectory(t *testing.T) {
 	t.Parallel()

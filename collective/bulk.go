@@ -18,7 +18,7 @@ const (
 
 // Broadcast returns the bytes of the root at every member.
 func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
-	if err := c.begin(call{Name: opBroadcast, Root: uint16(root)}); err != nil {
+	if err := c.start(call{Name: opBroadcast, Root: uint16(root)}); err != nil {
 		return nil, err
 	}
 	err := c.check(root, b)
@@ -145,7 +145,7 @@ func (c *Comm) fetch(ctx context.Context, f frame) (b []byte, release func() err
 
 // Gather returns the bytes of all members at the root, by rank, and nil at the remaining members.
 func (c *Comm) Gather(ctx context.Context, root int, b []byte) ([][]byte, error) {
-	if err := c.begin(call{Name: opGather, Root: uint16(root)}); err != nil {
+	if err := c.start(call{Name: opGather, Root: uint16(root)}); err != nil {
 		return nil, err
 	}
 	var all [][]byte

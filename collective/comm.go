@@ -48,7 +48,7 @@ type Comm struct {
 	early   map[uint32][]frame // for operations, in the order of arrival
 	partial map[partialKey]*frame
 	arrived chan struct{}  // holds a token if there is a frame for an operation
-	gone    map[int]uint32 // ranks that have left, and their last operation
+	left    map[int]uint32 // ranks that have left, and their last operation
 	outbox  []*outbox      // by rank
 	idle    *sync.Cond     // an outbox is empty
 }
@@ -61,14 +61,14 @@ type partialKey struct {
 	index uint32
 }
 
-// historySize bounds the calls that are compared with those of other members.
+// historySize bounds the calls that are compared with the calls of other members.
 const historySize = 256
 
 func newComm(g *group.Group, r *roster, run uint64, rank int) *Comm {
 	c := &Comm{
 		g: g, roster: r, run: run, rank: rank, groups: r.clusters(), closed: make(chan struct{}),
 		calls: map[uint32]call{}, early: map[uint32][]frame{}, partial: map[partialKey]*frame{},
-		arrived: make(chan struct{}, 1), gone: map[int]uint32{}, outbox: make([]*outbox, len(r.Members)),
+		arrived: make(chan struct{}, 1), left: map[int]uint32{}, outbox: make([]*outbox, len(r.Members)),
 	}
 	c.idle = sync.NewCond(&c.mu)
 	c.own = clusterOf(c.groups, rank)
@@ -182,7 +182,7 @@ func (c *Comm) lose(rank int) {
 		return
 	}
 	c.mu.Lock()
-	_, before := c.gone[rank]
+	_, before := c.left[rank]
 	c.mu.Unlock()
 	if !before {
 		c.fail(ErrMember{rank})
@@ -202,32 +202,35 @@ func (c *Comm) handle(m group.Message) {
 		}
 		return
 	}
-	if f.Kind == kindJoin {
-		switch {
-		case f.from < 0:
-			go reject(c.ctx, c.g, m.From, f.Run, errFull)
-		case f.Run != c.roster.Members[f.from].Call:
-			c.fail(ErrMember{f.from}) // it has failed, and joins again
-		}
-		return
+	switch {
+	case f.Kind == kindJoin && f.from < 0:
+		go reject(c.ctx, c.g, m.From, f.Run, errFull)
+	case f.Kind == kindJoin && f.Run != c.roster.Members[f.from].Call:
+		c.fail(ErrMember{f.from}) // it has failed, and joins again
+	case f.Kind == kindRoster && f.Run != c.run:
+		go func() { _ = c.g.Cast(c.ctx, rejection(f.Run, errFull)) }() // a second group of the same name
+	case f.Kind == kindFull && f.Run == c.run:
+		c.fail(errors.New(string(f.data))) // this is the second group
+	case f.Kind != kindJoin && f.from >= 0 && f.Run == c.run:
+		c.handleMember(f)
 	}
-	if f.from < 0 || f.Run != c.run {
-		return
-	}
+}
+
+// handleMember handles a message of a member of the run.
+func (c *Comm) handleMember(f frame) {
 	switch f.Kind {
 	case kindAbort:
 		switch {
 		case f.Index == uint32(c.rank):
-			err = ErrMember{f.from} // the session with this member was lost
+			c.fail(ErrMember{f.from}) // the session with this member was lost
 		case f.Index < uint32(c.Size()):
-			err = ErrMember{int(f.Index)}
+			c.fail(ErrMember{int(f.Index)})
 		default:
-			err = fmt.Errorf("rank %d: %s", f.from, f.data)
+			c.fail(fmt.Errorf("rank %d: %s", f.from, f.data))
 		}
-		c.fail(err)
 	case kindLeave:
 		c.mu.Lock()
-		c.gone[f.from] = f.Op
+		c.left[f.from] = f.Op
 		late := c.op > f.Op
 		c.mu.Unlock()
 		if late {
@@ -283,13 +286,13 @@ func mismatch(op uint32, rank int, mine call, from int, other call) error {
 	return fmt.Errorf("operation %d: rank %d calls %s, and rank %d calls %s", op, rank, mine, from, other)
 }
 
-// begin starts an operation.
-func (c *Comm) begin(me call) error {
+// start starts an operation.
+func (c *Comm) start(me call) error {
 	c.mu.Lock()
 	c.op++
 	c.calls[c.op] = me
 	delete(c.calls, c.op-historySize)
-	for rank, last := range c.gone {
+	for rank, last := range c.left {
 		if last < c.op {
 			c.fail(ErrMember{rank})
 		}
@@ -344,8 +347,8 @@ func (c *Comm) end(ctx context.Context, err error) error {
 	return nil
 }
 
-// probeEvery is the time after which a member reports the operation that it is in to the next one. Two members that wait for each
-// other in different operations then fail.
+// probeEvery is the time between reports of the current operation to the next rank. Two members that wait for each other in different
+// operations then fail.
 const probeEvery = time.Second
 
 func (c *Comm) probe() {

@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/group"
 )
 
-// kind is what a frame is for.
+// kind is the type of a frame.
 type kind uint8
 
 const (

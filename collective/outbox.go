@@ -12,7 +12,7 @@ type outbox struct {
 	running bool
 }
 
-// send queues a value for another member. The data must not change until the operation ends.
+// send queues a value for another member. The data must not change afterwards.
 func (c *Comm) send(rank int, f frame) {
 	f.Run, f.Total = c.run, uint32(len(f.data))
 	c.mu.Lock()
@@ -25,12 +25,12 @@ func (c *Comm) send(rank int, f frame) {
 	o.queue = append(o.queue, f)
 	if !o.running {
 		o.running = true
-		go c.empty(o, libpeer.ID(c.roster.Members[rank].ID), rank)
+		go c.sendAll(o, libpeer.ID(c.roster.Members[rank].ID), rank)
 	}
 }
 
-// empty sends what is in an outbox.
-func (c *Comm) empty(o *outbox, to libpeer.ID, rank int) {
+// sendAll sends the frames of an outbox.
+func (c *Comm) sendAll(o *outbox, to libpeer.ID, rank int) {
 	for {
 		c.mu.Lock()
 		if len(o.queue) == 0 || c.ctx.Err() != nil {
@@ -45,7 +45,7 @@ func (c *Comm) empty(o *outbox, to libpeer.ID, rank int) {
 		c.mu.Unlock()
 		for more := true; more; more = int(f.Offset) < int(f.Total) {
 			n := min(maxData, int(f.Total-f.Offset))
-			if err := c.g.Send(c.ctx, to, f.append(f.data[f.Offset:int(f.Offset)+n])); err != nil && c.ctx.Err() == nil {
+			if err := c.g.Send(c.ctx, to, f.append(nil), f.data[f.Offset:int(f.Offset)+n]...); err != nil && c.ctx.Err() == nil {
 				c.lose(rank)
 				c.mu.Lock()
 				o.queue = nil

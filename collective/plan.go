@@ -2,7 +2,7 @@ package collective
 
 import "slices"
 
-// plan is how the values of an operation merge. The values consist of units. Each unit merges in each cluster at one member, the
+// plan selects the members that merge the values of an operation. The values consist of units. Each unit merges in each cluster at one member, the
 // owner; then the clusters' values merge at its homes.
 type plan struct {
 	groups [][]int // ranks by cluster
@@ -75,7 +75,7 @@ func (p *plan) owners(u int) []int {
 	return all
 }
 
-// targets returns the members to which a member sends the final value of a unit.
+// targets returns the receivers of the final value of a unit from a member.
 func (p *plan) targets(u, rank int) (to []int) {
 	switch p.name {
 	case opReduce:

@@ -31,7 +31,7 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 		size = len(values[0])
 		me.Size = uint32(size)
 	}
-	if err := c.begin(me); err != nil {
+	if err := c.start(me); err != nil {
 		return nil, err
 	}
 	r := &reduction{c: c, op: op, values: values, header: header{Op: c.op, Call: me}}
@@ -109,8 +109,18 @@ func (r *reduction) run(ctx context.Context) error {
 	}
 	for _, u := range p.order(c.own) {
 		if owner := p.owner(c.own, u); owner != c.rank {
-			r.send(owner, kindPart, u, r.value(u))
-		} else if err := r.handle(frame{header: header{Kind: kindPart, Index: uint32(u)}, from: c.rank, data: bytes.Clone(r.value(u))}); err != nil {
+			b := r.value(u)
+			if p.name == opShuffle {
+				b = bytes.Clone(b) // the caller may change it when this member has its own result
+			}
+			r.send(owner, kindPart, u, b)
+			continue
+		}
+		own := frame{header: header{Kind: kindPart, Index: uint32(u)}, from: c.rank, data: r.value(u)}
+		if p.unit == 0 || c.rank == c.groups[c.own][0] { // Merge may change it: later values of vectors are sources only
+			own.data = bytes.Clone(own.data)
+		}
+		if err := r.handle(own); err != nil {
 			return err
 		}
 	}
@@ -196,7 +206,8 @@ func (r *reduction) handle(f frame) error {
 
 // final keeps and forwards a merged value.
 func (r *reduction) final(u int, b []byte) error {
-	for _, rank := range r.plan.targets(u, r.c.rank) {
+	targets := r.plan.targets(u, r.c.rank)
+	for _, rank := range targets {
 		r.send(rank, kindFinal, u, b)
 	}
 	if !r.plan.reads(u, r.c.rank) {
@@ -205,8 +216,8 @@ func (r *reduction) final(u int, b []byte) error {
 	r.missing--
 	if r.plan.unit > 0 {
 		copy(r.out[u*r.plan.unit:], b)
-	} else {
-		r.out = b
+	} else if r.out = b; len(targets) > 0 {
+		r.out = bytes.Clone(b) // the caller may change it
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type entry struct {
 	Call    uint64 // number of its call of Join
 }
 
-// roster is the list of members that the one with the lowest peer id sends to all of them. Ranks are positions in it.
+// roster is the list of members, which the coordinator sends to all of them. Ranks are positions in it.
 type roster struct {
 	_       struct{} `cbor:",toarray"`
 	Members []entry
@@ -88,8 +88,8 @@ type joining struct {
 	size int
 
 	asked       libpeer.ID               // was sent a join
-	alone       time.Time                // since then this member waits for joins
-	unreachable map[libpeer.ID]time.Time // was not reached then
+	waiting     time.Time                // for joins, since this member sent its own to all
+	unreachable map[libpeer.ID]time.Time // when a join to a member failed
 	joined      map[libpeer.ID]uint64    // members that sent a join to this one, and their calls
 
 	// The roster that this member has accepted.
@@ -112,7 +112,7 @@ func Join(ctx context.Context, n *peer.Node, name string, size int) (*Comm, erro
 	}
 	j := &joining{
 		g: g, size: size, self: entry{ID: proto.PeerID(n.Host().ID()), Cluster: n.Cluster(), Call: rand.Uint64()},
-		alone: time.Now(), unreachable: map[libpeer.ID]time.Time{}, joined: map[libpeer.ID]uint64{},
+		waiting: time.Now(), unreachable: map[libpeer.ID]time.Time{}, joined: map[libpeer.ID]uint64{},
 	}
 	c, err := j.run(ctx)
 	if err != nil {
@@ -127,99 +127,81 @@ func Join(ctx context.Context, n *peer.Node, name string, size int) (*Comm, erro
 
 // run returns once all members have the roster.
 func (j *joining) run(ctx context.Context) (*Comm, error) {
-	messages := make(chan group.Message)
-	stop, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	defer func() { cancel(); <-done }()
-	var early []group.Message // received and not handled when run returned
-	go func() {
-		defer close(done)
-		for {
-			m, err := j.g.Receive(stop)
-			if err != nil {
-				return
-			}
-			select {
-			case messages <- m:
-			case <-stop.Done():
-				early = append(early, m)
-				return
-			}
-		}
-	}()
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
 	failed := make(chan libpeer.ID)
-	tick := time.NewTicker(joinEvery)
-	defer tick.Stop()
 	for {
 		if j.comm == nil {
-			j.ask(stop, failed)
+			j.ask(asking, failed)
 			j.coordinate(ctx)
 		}
 		if j.comm != nil && j.unanswered && j.comm.roster.reached(j.self.ID, j.g.Members()) {
 			j.unanswered = false
 			j.post(ctx, j.coordinator, header{Kind: kindAccept, Run: j.comm.run})
 		}
+		tick, done := context.WithTimeout(ctx, joinEvery)
+		m, err := j.g.Receive(tick)
+		expired := tick.Err() != nil
+		done()
 		var started bool
-		var err error
-		select {
-		case m := <-messages:
+		switch {
+		case err == nil:
 			started, err = j.handle(ctx, m)
-		case id := <-failed:
-			j.unreachable[id] = time.Now()
-			j.asked = ""
-		case <-tick.C:
-			if j.comm != nil && time.Since(j.since) > rosterTimeout {
-				j.reset()
-			}
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			err = fmt.Errorf("join: %d of %d members have joined: %w", len(j.joined)+1, j.size, context.Cause(ctx))
+		case expired:
+			err = nil
+		}
+		if c := j.comm; c != nil && (started || j.size == 1 || c.ctx.Err() != nil) {
+			return c, nil // if another member has started and failed, the next call returns the error
 		}
 		if err != nil {
 			return nil, err
 		}
-		if started || j.comm != nil && j.size == 1 {
-			cancel()
-			<-done
-			for _, m := range early {
-				j.comm.handle(m)
-			}
-			return j.comm, nil
+		select {
+		case id := <-failed:
+			j.unreachable[id] = time.Now()
+			j.asked = ""
+		default:
+		}
+		if j.comm != nil && time.Since(j.since) > rosterTimeout {
+			j.reset()
 		}
 	}
 }
 
-// reset gives a roster up.
-func (j *joining) reset() { j.comm, j.accepted, j.asked = nil, nil, "" }
+// reset gives a roster up. If the other members have started with it, the next join has another number, which ends their run.
+func (j *joining) reset() { j.comm, j.accepted, j.asked, j.self.Call = nil, nil, "", rand.Uint64() }
 
-// ask sends a join to the member with the lowest peer id that can be reached. If this is the one, it waits for the others'
-// joins first: without them they may have a roster.
+// ask sends a join to the member with the lowest peer id that can be reached. If this member has the lowest one, it waits for joins
+// and sends its own to all every second: the remaining ones may be in a group without it.
 func (j *joining) ask(ctx context.Context, failed chan<- libpeer.ID) {
-	var lowest libpeer.ID
+	lowest := libpeer.ID(j.self.ID)
 	for _, m := range j.g.Members() {
-		if at, no := j.unreachable[m.ID]; (lowest == "" || m.ID < lowest) && (!no || time.Since(at) > joinTimeout) {
+		if at, no := j.unreachable[m.ID]; m.ID < lowest && (!no || time.Since(at) > joinTimeout) {
 			lowest = m.ID
 		}
 	}
-	if len(j.joined) > 0 {
-		j.alone = time.Now()
-	}
-	if lowest == "" || lowest == j.asked || lowest > libpeer.ID(j.self.ID) && time.Since(j.alone) < time.Second {
-		return
-	}
-	j.asked = lowest
-	h := header{Kind: kindJoin, Run: j.self.Call}
-	data := binary.BigEndian.AppendUint32(nil, uint32(j.size))
-	h.Total = uint32(len(data))
-	go func() {
-		timed, cancel := context.WithTimeout(ctx, joinTimeout)
-		defer cancel()
-		if err := j.g.Send(timed, lowest, h.append(data)); err != nil {
-			select {
-			case failed <- lowest:
-			case <-ctx.Done():
+	h := header{Kind: kindJoin, Run: j.self.Call, Total: 4}
+	b := h.append(binary.BigEndian.AppendUint32(nil, uint32(j.size)))
+	switch {
+	case lowest == j.asked:
+	case lowest != libpeer.ID(j.self.ID):
+		j.asked = lowest
+		go func() {
+			timed, cancel := context.WithTimeout(ctx, joinTimeout)
+			defer cancel()
+			if err := j.g.Send(timed, lowest, b); err != nil {
+				select {
+				case failed <- lowest:
+				case <-ctx.Done():
+				}
 			}
-		}
-	}()
+		}()
+	case time.Since(j.waiting) >= time.Second:
+		j.waiting = time.Now()
+		_ = j.g.Cast(ctx, b)
+	}
 }
 
 // coordinate sends a roster once enough members have joined.
@@ -270,19 +252,19 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 		}
 		if size := binary.BigEndian.Uint32(f.data); int(size) != j.size {
 			err := fmt.Errorf("the group has %d members, not %d", j.size, size)
-			j.joined[m.From] = f.Run
-			for id, call := range j.joined { // some of them are wrong, so all fail
-				reject(ctx, j.g, id, call, err)
-			}
+			_ = j.g.Cast(ctx, rejection(0, err)) // some of them are wrong, so all fail
 			return false, fmt.Errorf("join: %w", err)
 		}
 		if j.comm != nil && j.comm.roster.rank(m.From) < 0 {
 			reject(ctx, j.g, m.From, f.Run, errFull)
 			return false, nil
 		}
+		if call, again := j.joined[m.From]; again && call != f.Run && j.accepted != nil {
+			j.reset() // the member has given the roster up
+		}
 		j.joined[m.From] = f.Run
 	case kindFull:
-		if f.Run == j.self.Call {
+		if f.Run == 0 || f.Run == j.self.Call || j.comm != nil && f.Run == j.comm.run {
 			return false, errors.New("join: " + string(f.data))
 		}
 	case kindRoster:
@@ -298,7 +280,8 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 			return false, fmt.Errorf("join: %w", errFull)
 		}
 		if r.Members[rank].Call != j.self.Call || len(r.Members) != j.size {
-			return false, nil // of an earlier call
+			j.asked = "" // it has the number of an earlier join
+			return false, nil
 		}
 		j.accept(r, f.Run, m.From)
 		j.unanswered = true
@@ -338,10 +321,15 @@ func (j *joining) post(ctx context.Context, to libpeer.ID, h header) {
 	go func() { _ = j.g.Send(ctx, to, h.append(nil)) }()
 }
 
-// reject tells a node that it cannot join.
+// reject sends a node the reason why it cannot join.
 func reject(ctx context.Context, g *group.Group, to libpeer.ID, call uint64, why error) {
 	ctx, cancel := context.WithTimeout(ctx, abortTimeout)
 	defer cancel()
-	h := header{Kind: kindFull, Run: call, Total: uint32(len(why.Error()))}
-	_ = g.Send(ctx, to, h.append([]byte(why.Error())))
+	_ = g.Send(ctx, to, rejection(call, why))
+}
+
+// rejection returns the message that ends a call of Join by its number, those that have the roster of a run, or all for 0.
+func rejection(run uint64, why error) []byte {
+	h := header{Kind: kindFull, Run: run, Total: uint32(len(why.Error()))}
+	return h.append([]byte(why.Error()))
 }

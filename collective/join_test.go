@@ -1,0 +1,212 @@
+package collective
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
+)
+
+// scripted is a member of a collective group whose messages a test writes.
+type scripted struct {
+	t *testing.T
+	g *group.Group
+}
+
+func script(t *testing.T, n *peer.Node, name string) *scripted {
+	t.Helper()
+	g, err := group.Join(t.Context(), n, group.Config{Key: sha256.Sum256([]byte("mob-collective:" + name))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	return &scripted{t, g}
+}
+
+// expect returns the next message of a kind.
+func (s *scripted) expect(k kind) (libpeer.ID, frame) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		m, err := s.g.Receive(ctx)
+		if err != nil {
+			s.t.Fatalf("message of kind %d: %v", k, err)
+		}
+		if f, err := parse(m.Bytes); err == nil && f.Kind == k {
+			return m.From, f
+		}
+	}
+}
+
+func (s *scripted) cast(h header, data []byte) {
+	s.t.Helper()
+	h.Total = uint32(len(data))
+	if err := s.g.Cast(s.t.Context(), h.append(data)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// roster returns an encoded roster of the scripted member and another one with its call of Join.
+func (s *scripted) roster(other libpeer.ID, call uint64) []byte {
+	s.t.Helper()
+	n := s.g.Node()
+	b, err := proto.EncodeCBOR(newRoster([]entry{
+		{ID: proto.PeerID(n.Host().ID()), Cluster: n.Cluster()}, {ID: proto.PeerID(other), Cluster: n.Cluster(), Call: call},
+	}))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return b
+}
+
+// joined is what Join returned.
+type joined struct {
+	c   *Comm
+	err error
+}
+
+func joinLater(ctx context.Context, n *peer.Node, name string, size int) <-chan joined {
+	all := make(chan joined, 1)
+	go func() {
+		c, err := Join(ctx, n, name, size)
+		all <- joined{c, err}
+	}()
+	return all
+}
+
+func (j joined) wantError(t *testing.T, text string) {
+	t.Helper()
+	err := j.err
+	if err == nil {
+		_, err = j.c.AllReduce(t.Context(), nil, SumInt64)
+	}
+	if err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("got %v, want %q", err, text)
+	}
+}
+
+func TestJoinEndsWithNode(t *testing.T) {
+	n := peertest.Clusters(t, 1, 1)[0]
+	ended := joinLater(t.Context(), n, "closed", 2)
+	time.Sleep(10 * joinEvery) // in Join
+	_ = n.Close()
+	(<-ended).wantError(t, "closed")
+}
+
+// The run fails before the message arrives that it has started.
+func TestAbortBeforeStart(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	s := script(t, nodes[0], "abort")
+	ended := joinLater(t.Context(), nodes[1], "abort", 2)
+	from, f := s.expect(kindJoin)
+	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
+	s.expect(kindAccept)
+	s.cast(header{Kind: kindAbort, Run: 1, Index: noRank}, []byte("no room"))
+	(<-ended).wantError(t, "no room")
+}
+
+// The coordinator has started, and a member does not learn that: the new number of its join ends the run.
+func TestMemberThatGivesRosterUpHasNewCall(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	s := script(t, nodes[0], "late")
+	ended := joinLater(t.Context(), nodes[1], "late", 2)
+	from, first := s.expect(kindJoin)
+	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, first.Run))
+	s.expect(kindAccept)
+	_, second := s.expect(kindJoin)
+	if second.Run == first.Run {
+		t.Error("the second join has the number of the first one")
+	}
+	s.cast(header{Kind: kindFull}, []byte("no room"))
+	(<-ended).wantError(t, "no room")
+}
+
+func TestRosterOfSecondGroupRejected(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	first := <-joinLater(t.Context(), nodes[0], "second", 1)
+	if first.err != nil {
+		t.Fatal(first.err)
+	}
+	defer first.c.Close()
+	s := script(t, nodes[1], "second")
+	for len(s.g.Members()) == 0 || s.g.Members()[0].RTT == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	s.cast(header{Kind: kindRoster, Run: 1}, s.roster("another", 2))
+	if _, f := s.expect(kindFull); f.Run != 1 || string(f.data) != errFull.Error() {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Two nodes with the lowest peer ids join a group that is complete: as a second group, or too few for one.
+func TestSecondGroupOfSameNameFails(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 5)
+	slices.SortFunc(nodes, func(a, b *peer.Node) int { return strings.Compare(string(a.Host().ID()), string(b.Host().ID())) })
+	for size := 2; size <= 3; size++ {
+		var members, extra []<-chan joined
+		for _, n := range nodes[2 : 2+size] {
+			members = append(members, joinLater(t.Context(), n, "same", size))
+		}
+		var all []*Comm
+		for _, m := range members {
+			j := <-m
+			if j.err != nil {
+				t.Fatal(j.err)
+			}
+			all = append(all, j.c)
+		}
+		for _, n := range nodes[:2] {
+			extra = append(extra, joinLater(t.Context(), n, "same", size))
+		}
+		for _, e := range extra {
+			(<-e).wantError(t, errFull.Error())
+		}
+		ended := make(chan error)
+		for _, c := range all {
+			go func() {
+				_, err := c.AllReduce(t.Context(), nil, SumInt64)
+				c.Close()
+				ended <- err
+			}()
+		}
+		for range all {
+			if err := <-ended; err != nil {
+				t.Errorf("the first group: %v", err)
+			}
+		}
+	}
+}
+
+// Two members wait for each other when one with another size joins: all fail, in whatever order their peer ids are.
+func TestWrongSizeFailsAllMembers(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 3)
+	for odd := range nodes {
+		var all []<-chan joined
+		rest := slices.Delete(slices.Clone(nodes), odd, odd+1)
+		for _, n := range rest {
+			all = append(all, joinLater(t.Context(), n, "sizes", 3))
+		}
+		for !slices.ContainsFunc(rest[0].Host().Network().ConnsToPeer(rest[1].Host().ID()), hasGroupStream) {
+			time.Sleep(time.Millisecond)
+		}
+		all = append(all, joinLater(t.Context(), nodes[odd], "sizes", 2))
+		for _, ended := range all {
+			(<-ended).wantError(t, "members, not")
+		}
+	}
+}
+
+func hasGroupStream(c network.Conn) bool {
+	return slices.ContainsFunc(c.GetStreams(), func(s network.Stream) bool { return s.Protocol() == proto.GroupProtocol })
+}
