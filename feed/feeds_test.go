@@ -295,7 +295,7 @@ func TestSameVersion(t *testing.T) {
 	link := publisher.newFeed("config")
 	follower := start(t, d, "A", t.TempDir())
 	dir := follower.follow(link, 2)
-	one, two := map[string][]byte{"a": []byte("one")}, map[string][]byte{"a": []byte("two")}
+	one, two := map[string][]byte{"a": randomBytes(1 << 20)}, map[string][]byte{"a": []byte("two")}
 	path := write(t, one)
 	publisher.post("config", path)
 	follower.await(1)

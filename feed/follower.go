@@ -15,6 +15,7 @@ import (
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/mobgrid/mob/feed/delta"
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -32,7 +33,8 @@ type Version struct {
 	Length int64 `json:"length"`
 	Saved  int64 `json:"saved"`
 
-	dir uint64 // the name of the directory: the content may be that of an older version
+	dir   uint64       // the name of the directory: the content may be that of an older version
+	flush func() error // waits until the version is on the disk, and closes its store; nil if a transfer does that
 }
 
 // Follower fetches the versions of a feed to a directory: version 7 is Dir/7, and Dir/latest is a link to the newest complete
@@ -125,7 +127,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	f.mu.Lock()
 	f.group = g
 	f.mu.Unlock()
-	var head Head
+	head := Head{Link: &proto.Link{}}
 	if f.kept.Head != nil {
 		h, err := openHead(f.kept.Head, f.Link.Key)
 		if err != nil {
@@ -140,17 +142,11 @@ func (f *Follower) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for {
-		var ok bool
-		if head.Seq > f.kept.Complete {
-			head, ok = f.next(ctx, head, heads)
-		} else {
-			head, ok = <-heads
-		}
-		if !ok {
-			return context.Cause(ctx)
-		}
+	for ok := true; ok; {
+		f.setStatus(func(s *Status) { s.Newest, s.Error = head.Seq, "" })
+		head, ok = f.next(ctx, head, heads)
 	}
+	return context.Cause(ctx)
 }
 
 const (
@@ -163,8 +159,7 @@ const (
 
 // next fetches a version until it is complete, and returns the head that follows, if there is one. A newer head ends the fetch.
 func (f *Follower) next(ctx context.Context, h Head, heads <-chan Head) (next Head, ok bool) {
-	f.setStatus(func(s *Status) { s.Newest, s.Error = h.Seq, "" })
-	for pause := retryPause; ; pause = min(2*pause, maxRetryPause) {
+	for pause := retryPause; h.Seq > f.kept.Complete; pause = min(2*pause, maxRetryPause) {
 		fetching, cancel := context.WithCancel(ctx)
 		done := make(chan error, 1)
 		var v Version
@@ -178,45 +173,63 @@ func (f *Follower) next(ctx context.Context, h Head, heads <-chan Head) (next He
 		case next, ok = <-heads:
 			cancel()
 			err := <-done
+			if err == nil && v.flush != nil {
+				err = v.flush()
+			}
 			f.Log.Debug("a newer version ends the fetch of another", "version", h.Seq, "error", err)
 			return next, ok
 		case err = <-done:
 			cancel()
 		}
-		var retry <-chan time.Time
-		switch {
-		case ctx.Err() != nil:
-			return Head{}, false
-		case err == nil:
-			f.finish(ctx, &h, v)
-		default:
-			f.setStatus(func(s *Status) { s.Error = err.Error() })
-			f.Log.Error("a version was not fetched", "version", h.Seq, "error", err, "retry_after", pause)
-			retry = time.After(pause)
+		if err == nil {
+			err = f.finish(ctx, &h, v)
 		}
+		if ctx.Err() != nil {
+			return Head{}, false
+		}
+		if err == nil {
+			break
+		}
+		f.setStatus(func(s *Status) { s.Error = err.Error() })
+		f.Log.Error("a version was not fetched", "version", h.Seq, "error", err, "retry_after", pause)
 		select {
 		case next, ok = <-heads:
 			return next, ok
-		case <-retry:
+		case <-time.After(pause):
 		}
 	}
+	select {
+	case next, ok = <-heads:
+		return next, ok
+	case <-time.After(serveDelay):
+		f.serve(&h)
+	}
+	next, ok = <-heads
+	return next, ok
 }
 
-// finish calls Complete with a version, and records it. If ctx ends meanwhile, it is called again after a restart.
-func (f *Follower) finish(ctx context.Context, h *Head, v Version) {
-	err := f.call(ctx, v)
+// finish calls Complete with a version, and records it. If ctx ends before that, Complete is called again after a restart.
+func (f *Follower) finish(ctx context.Context, h *Head, v Version) error {
+	flush := v.flush
+	v.flush = nil
+	failed := f.call(ctx, v)
+	if flush != nil {
+		if err := flush(); err != nil {
+			return err
+		}
+	}
 	if ctx.Err() != nil {
-		err = f.save()
-	} else {
-		err = errors.Join(err, f.settle(h, v))
-		f.report(ctx, h.node)
+		return f.save()
 	}
-	text := ""
-	if err != nil {
-		text = err.Error()
-		f.Log.Error("after a complete version", "version", h.Seq, "error", err)
+	if err := f.settle(h, v); err != nil {
+		f.Log.Warn("a complete version was not recorded", "version", h.Seq, "error", err)
 	}
-	f.setStatus(func(s *Status) { s.Error = text })
+	f.report(ctx, h.node)
+	if failed != nil {
+		f.setStatus(func(s *Status) { s.Error = failed.Error() })
+		f.Log.Error("a command of the feed failed", "version", h.Seq, "error", failed)
+	}
+	return nil
 }
 
 // call calls Complete. The status has the time.
@@ -261,7 +274,7 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 		return v, err
 	}
 	dir, before := f.dirOf(h)
-	v = Version{Seq: h.Seq, Path: f.path(dir), Note: h.Note, dir: dir}
+	v = Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(dir), Note: h.Note, Length: m.Length(), dir: dir}
 	opt, fetched := peer.GetOptions{Manifest: encoded}, int64(0)
 	if before.Phase != peer.Whole {
 		if opt.Origins, fetched, err = f.origins(ctx, h, m, dir); err != nil {
@@ -270,22 +283,25 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 		fetched += before.Have
 	}
 	isNew := !slices.Contains(f.kept.Versions, dir) && !slices.Contains(f.kept.Partial, dir)
-	recorded := make(chan error, 1) // the disk may be slow: the content need not wait for it
 	if isNew {
 		f.dropPartial(maxPartial - 1)
 		f.kept.Head, f.kept.Partial = h.signed, append(f.kept.Partial, dir)
-		record := f.kept
-		record.Partial = slices.Clone(record.Partial)
-		go func() { recorded <- f.write(&record) }()
-	} else {
-		recorded <- nil
 	}
-	defer func() { err = errors.Join(err, <-recorded) }()
+	if len(h.Inline) > 0 && before.Root == "" {
+		if v.flush, err = f.copyVersion(ctx, m, inline{m, h.Inline}, dir); err == nil {
+			v.Saved = v.Length
+			return v, f.switchTo(dir)
+		}
+		f.Log.Warn("a version is fetched, since the content that was sent is not used", "version", h.Seq, "error", err)
+	}
+	if err := f.save(); err != nil {
+		return v, err
+	}
 	t, err := f.Node.Get(h.Link, v.Path, opt)
 	var elsewhere *peer.ElsewhereError
 	if errors.As(err, &elsewhere) && elsewhere.Root != "" {
-		v.ID, v.Length, v.Saved = h.Link.Manifest.String(), m.Length(), m.Length()
-		if err = f.copyOther(ctx, h.Link, m, dir); err == nil {
+		if v.flush, err = f.copyOther(ctx, h.Link, m, dir); err == nil {
+			v.Saved = v.Length
 			return v, f.switchTo(dir)
 		}
 	}
@@ -306,20 +322,20 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 	if earlier := before.Traffic.WANIn + before.Traffic.LANIn; earlier <= received { // it is the same run
 		received -= earlier
 	}
-	v.ID, v.Length, v.Saved = st.ID, st.Length, max(0, st.Length-received-fetched)
+	v.Saved = max(0, st.Length-received-fetched)
 	return v, f.switchTo(dir)
 }
 
 // copyOther waits for the transfer of a version at another path, and copies it.
-func (f *Follower) copyOther(ctx context.Context, link *proto.Link, m *proto.Manifest, dir uint64) error {
+func (f *Follower) copyOther(ctx context.Context, link *proto.Link, m *proto.Manifest, dir uint64) (flush func() error, err error) {
 	t, err := f.Node.Transfer(link.String())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.Wait(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	return f.copyVersion(ctx, m, t.Status().Root, dir)
+	return f.copyVersion(ctx, m, delta.NewBase(m, opener(t.Status().Root)), dir)
 }
 
 // dirOf returns the name of the directory of a version, and the status of the transfer there, if there is one: an older version
@@ -380,7 +396,7 @@ func (f *Follower) remove(seq uint64) error {
 	remove := func() ([]store.Left, error) { return f.removeCopy(seq) }
 	for _, t := range f.Node.Transfers() {
 		if t.Progress().Root == f.path(seq) {
-			remove = func() ([]store.Left, error) { return f.Node.Remove(t, true) }
+			remove = func() ([]store.Left, error) { return f.removeServed(t, seq) }
 		}
 	}
 	left, err := remove()
@@ -397,7 +413,7 @@ func (f *Follower) load() error {
 	path := filepath.Join(f.State, followerFile)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		b, err = []byte("{}"), nil
 	}
 	if err == nil {
 		err = json.Unmarshal(b, &f.kept)
@@ -405,8 +421,14 @@ func (f *Follower) load() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	copies, err := f.copies()
+	for _, seq := range copies { // incomplete when the process was killed
+		if !slices.Contains(f.kept.Versions, seq) && !slices.Contains(f.kept.Partial, seq) {
+			f.kept.Partial = append(f.kept.Partial, seq)
+		}
+	}
 	f.showKept()
-	return nil
+	return err
 }
 
 // showKept sets the status to the state on the disk.
@@ -418,10 +440,8 @@ func (f *Follower) showKept() {
 	f.reported = wireReport{Seq: f.kept.Complete, Saved: f.kept.Last}
 }
 
-func (f *Follower) save() error { return f.write(&f.kept) }
-
-func (f *Follower) write(k *kept) error {
-	b, err := json.Marshal(k)
+func (f *Follower) save() error {
+	b, err := json.Marshal(&f.kept)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,5 +68,62 @@ func TestPartialVersionsBounded(t *testing.T) {
 	again.State = f.State
 	if err := again.load(); err != nil || len(again.kept.Partial) != maxPartial {
 		t.Errorf("%s has versions %d, %v", filepath.Join(f.State, followerFile), again.kept.Partial, err)
+	}
+}
+
+// TestSentVersionServed writes a version whose content was sent, serves it to another node, and removes it.
+func TestSentVersionServed(t *testing.T) {
+	t.Parallel()
+	publisher, n, other := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := &Follower{Node: n, Dir: t.TempDir(), State: t.TempDir(), Keep: 1, Log: slog.New(slog.DiscardHandler)}
+	path, content := peertest.RandomFile(t, 100_000)
+	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
+	encoded, err := seeded.Manifest().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link.Peers = nil
+	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content}
+	v, err := f.fetch(t.Context(), h)
+	if err != nil || v.Saved != int64(len(content)) || len(n.Transfers()) != 0 {
+		t.Fatalf("version %+v, %d transfers, %v", v, len(n.Transfers()), err)
+	}
+	again := Follower{State: f.State}
+	if err := again.load(); err != nil || !slices.Equal(again.kept.Partial, []uint64{1}) {
+		t.Errorf("after a crash the incomplete versions are %d, %v", again.kept.Partial, err)
+	}
+	if err := errors.Join(v.flush(), f.settle(h, v)); err != nil {
+		t.Fatal(err)
+	}
+	f.serve(h)
+	served, err := n.Transfer(link.String())
+	if err == nil {
+		err = served.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := *link
+	from.Peers = n.Addrs()
+	get, err := other.Get(&from, filepath.Join(t.TempDir(), "copy"), peer.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
+	if err := f.remove(1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(v.Path); !os.IsNotExist(err) || len(n.Transfers()) != 0 {
+		t.Errorf("%s: %v; %d transfers", v.Path, err, len(n.Transfers()))
+	}
+	if left, err := os.ReadDir(f.State); err != nil || len(left) != 1 {
+		t.Errorf("state: %v, %v", left, err)
+	}
+
+	corrupt := *h
+	corrupt.Seq, corrupt.Inline = 2, make([]byte, len(content))
+	link.Peers = publisher.Addrs()
+	if v, err = f.fetch(t.Context(), &corrupt); err != nil || v.Saved != 0 {
+		t.Errorf("with other content: version %+v, %v", v, err)
 	}
 }

@@ -162,7 +162,7 @@ func (r *run) share() error {
 		UploadOnly: rec.Seed,
 		Damaged:    r.reopen,
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
-		Link:       r.linkOfSwarm(),
+		Link:       rec.Link,
 		Plan:       plan,
 		Name:       n.planHost.in(plan),
 		Verifier:   r.verifier,
