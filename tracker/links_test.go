@@ -231,7 +231,7 @@ func TestTopologyLockTime(t *testing.T) {
 	}
 	kept := func(after time.Duration) *proto.Topology { return tb.keptTopology(epoch.Add(after), []byte("s"))() }
 	first := kept(0)
-	if kept(keptFor-1) != first || kept(keptFor) == first {
+	if kept(topologyAge-1) != first || kept(topologyAge) == first {
 		t.Error("a topology is not kept for a second")
 	}
 }
@@ -330,7 +330,7 @@ func TestMeasuredLinksInTopology(t *testing.T) {
 		var top *proto.Topology
 		eventually(t, "a link is known", func() bool {
 			var err error
-			now.add(keptFor)
+			now.add(topologyAge)
 			if top, err = cA.Topology(t.Context(), a.Swarm); err != nil {
 				t.Fatal(err)
 			}

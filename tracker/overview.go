@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ipfs/go-cid"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -83,38 +82,19 @@ func swarmID(key string) string {
 	return c.String()
 }
 
-// Overview returns the state of the tracker, at most a second old. key names the swarm whose clusters are wanted. The
-// result is shared: callers do not change it.
+// Overview returns the state of the tracker, with the clusters of the swarm with a key, or of the largest if the key is unknown.
 func (s *Server) Overview(key []byte) *Overview {
 	s.state.Lock()
-	overview := s.state.table.keptOverview(s.clock(), string(key))
+	s.state.table.expire(s.clock())
+	o, sw := s.state.table.overview(string(key))
 	s.state.Unlock()
-	return overview()
-}
-
-// keptOverview returns the overview with the clusters of a swarm, or of the largest if the key is unknown. Flows are
-// added up at the first call of the result, outside of the lock.
-func (t *table) keptOverview(now time.Time, key string) func() *Overview {
-	t.expire(now)
-	if t.swarms[key] == nil {
-		key = ""
+	for i := range o.Largest {
+		o.Largest[i].ID = swarmID(o.Largest[i].ID)
 	}
-	if o := t.overviews[key]; o.fresh(t.now) {
-		return o.reply
+	if sw != nil {
+		sw.describe(o)
 	}
-	maps.DeleteFunc(t.overviews, func(_ string, o kept[*Overview]) bool { return !o.fresh(t.now) })
-	o, sw := t.overview(key)
-	kept := keep(t.now, func() *Overview {
-		for i := range o.Largest {
-			o.Largest[i].ID = swarmID(o.Largest[i].ID)
-		}
-		if sw != nil {
-			sw.describe(o)
-		}
-		return o
-	})
-	t.overviews[key] = kept
-	return kept.reply
+	return o
 }
 
 // overview returns an overview without clusters and with keys of swarms as ids, and a copy of the swarm that it describes,

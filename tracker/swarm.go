@@ -89,7 +89,8 @@ type swarm struct {
 	total      uint32              // pieces of the content, as last announced; 0 while unknown
 	links      map[direction]*link // what members measured
 	linkShares *quota.Quota[netip.Addr]
-	topology   kept[*proto.Topology] // zero until it is requested
+	topology   func() *proto.Topology // of topologyAt; nil until it is requested
+	topologyAt time.Time
 }
 
 func makeSwarm(key string, host netip.Addr, created time.Time, members int) *swarm {

@@ -23,8 +23,6 @@ type table struct {
 	order  *list.List // of *member, least recently announced first
 	now    time.Time  // the latest time passed in: it never goes back
 
-	overviews map[string]kept[*Overview] // by the key of the swarm that they describe
-
 	created *quota.Quota[netip.Addr] // swarms, by who announced them first
 	entries *quota.Quota[netip.Addr] // members
 	links   *quota.Quota[netip.Addr] // of all swarms
@@ -35,8 +33,6 @@ func newTable(cfg Config) *table {
 		cfg:    cfg,
 		swarms: make(map[string]*swarm),
 		order:  list.New(),
-
-		overviews: make(map[string]kept[*Overview]),
 
 		created: quota.New[netip.Addr](cfg.MaxSwarms),
 		entries: quota.New[netip.Addr](cfg.MaxMembers),

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/proto"
 )
+
+// topologyAge is the age at which a topology is made again.
+const topologyAge = time.Second
 
 func (s *Server) topology(key []byte) proto.Message {
 	s.state.Lock()
@@ -28,14 +32,14 @@ func (t *table) keptTopology(now time.Time, key []byte) func() *proto.Topology {
 	if s == nil {
 		return nil
 	}
-	if !s.topology.fresh(t.now) {
+	if s.topology == nil || t.now.Sub(s.topologyAt) >= topologyAge {
 		reply := t.topology(now, key)
-		s.topology = keep(t.now, func() *proto.Topology {
+		s.topologyAt, s.topology = t.now, sync.OnceValue(func() *proto.Topology {
 			finishTopology(reply)
 			return reply
 		})
 	}
-	return s.topology.reply
+	return s.topology
 }
 
 // topology copies the measurements of a swarm, nil if it is not known. Hosts without a name have

@@ -19,9 +19,6 @@ func TestFleetPageOfRacks(t *testing.T) {
 	if len(p.Clusters) != 2 || len(p.Sites) != 2 || fmt.Sprint(p.Clusters[0].Flows) != "[{g 1 0} {g/1 2 0} {l 3 0}]" {
 		t.Errorf("%+v", p)
 	}
-	if len(o.Clusters[0].Flows) != len(flows) {
-		t.Error("the page changes the overview, which is shared")
-	}
 	for i := range 2000 {
 		o.Clusters = append(o.Clusters, tracker.ClusterOverview{Name: fmt.Sprint("g/", i+2)})
 	}

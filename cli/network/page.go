@@ -36,8 +36,8 @@ func registerFleet(s *web.Server, h libhost.Host, t *tracker.Server, names *shor
 // newFleetPage returns the first clusters and sites of an overview, with the flows between them.
 func newFleetPage(o *tracker.Overview) *fleetPage {
 	p := &fleetPage{Overview: *o, More: max(0, len(o.Clusters)-maxFleetClusters)}
-	p.Clusters = slices.Clone(o.Clusters[:len(o.Clusters)-p.More])
-	p.Sites = slices.Clone(o.Sites[:min(len(o.Sites), maxFleetClusters)])
+	p.Clusters = o.Clusters[:len(o.Clusters)-p.More]
+	p.Sites = o.Sites[:min(len(o.Sites), maxFleetClusters)]
 	shown := map[string]bool{}
 	for _, c := range slices.Concat(p.Clusters, p.Sites) {
 		shown[c.Name] = true

@@ -135,6 +135,20 @@ func TestStreamWithToken(t *testing.T) {
 	}
 }
 
+// TestStreamsShareEvents checks that an event is made once for all clients with one detail.
+func TestStreamsShareEvents(t *testing.T) {
+	var made atomic.Int64
+	_, open := startStream(t, time.Hour, func(string) any { return made.Add(1) })
+	for range 3 {
+		lines := bufio.NewScanner(open())
+		for lines.Scan() && !strings.HasPrefix(lines.Text(), "data: 1") {
+		}
+		if lines.Text() != "data: 1" {
+			t.Errorf("the event is %s", lines.Text())
+		}
+	}
+}
+
 func TestStreamSendsChanges(t *testing.T) {
 	var n atomic.Int64
 	_, open := startStream(t, 5*time.Millisecond, func(string) any { return n.Add(1) / 10 })
