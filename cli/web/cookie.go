@@ -46,10 +46,9 @@ func (s *Server) hasCookie(r *http.Request) bool {
 	return time.Now().Before(time.Unix(int64(binary.BigEndian.Uint64(b)), 0))
 }
 
-// sign returns the HMAC of the token and the time at which a cookie ends.
+// sign returns the HMAC of the time at which a cookie ends.
 func (s *Server) sign(ends []byte) []byte {
 	h := hmac.New(sha256.New, s.secret)
-	h.Write(s.token.sum[:])
 	h.Write(ends)
 	return h.Sum(nil)
 }
