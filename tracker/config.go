@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Config is the configuration of a [Server]. A field that is zero or negative takes
+// Config is the configuration of a [Server]. A field that is zero takes
 // its value from [Default].
 type Config struct {
 	// Log receives failed requests at level debug, and start and stop at level
@@ -56,13 +56,13 @@ func (c Config) withDefaults() Config {
 // Or returns c with the value in d of each field that is not set.
 func (c Config) Or(d Config) Config {
 	c.Log = cmp.Or(c.Log, d.Log)
-	c.Expiry = positive(c.Expiry, d.Expiry)
-	c.Interval = positive(c.Interval, d.Interval)
-	c.Timeout = positive(c.Timeout, d.Timeout)
-	c.MaxSwarms = positive(c.MaxSwarms, d.MaxSwarms)
-	c.MaxSwarmMembers = positive(c.MaxSwarmMembers, d.MaxSwarmMembers)
-	c.MaxMembers = positive(c.MaxMembers, d.MaxMembers)
-	c.MaxStreams = positive(c.MaxStreams, d.MaxStreams)
+	c.Expiry = cmp.Or(c.Expiry, d.Expiry)
+	c.Interval = cmp.Or(c.Interval, d.Interval)
+	c.Timeout = cmp.Or(c.Timeout, d.Timeout)
+	c.MaxSwarms = cmp.Or(c.MaxSwarms, d.MaxSwarms)
+	c.MaxSwarmMembers = cmp.Or(c.MaxSwarmMembers, d.MaxSwarmMembers)
+	c.MaxMembers = cmp.Or(c.MaxMembers, d.MaxMembers)
+	c.MaxStreams = cmp.Or(c.MaxStreams, d.MaxStreams)
 	return c
 }
 
@@ -70,23 +70,16 @@ func (c Config) Or(d Config) Config {
 type ClientConfig struct {
 	// Log receives failed requests at level debug. Nil means no log.
 	Log *slog.Logger
-	// Timeout bounds a request, including the dial. 5 s if it is not positive.
+	// Timeout bounds a request, including the dial. 5 s if it is zero.
 	Timeout time.Duration
 	// Grace is the time that a call waits for the remaining trackers after the first reply. 300 ms if it
-	// is not positive.
+	// is zero.
 	Grace time.Duration
 }
 
 func (c ClientConfig) withDefaults() ClientConfig {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	c.Timeout = positive(c.Timeout, 5*time.Second)
-	c.Grace = positive(c.Grace, 300*time.Millisecond)
+	c.Timeout = cmp.Or(c.Timeout, 5*time.Second)
+	c.Grace = cmp.Or(c.Grace, 300*time.Millisecond)
 	return c
-}
-
-func positive[T int | time.Duration](v, def T) T {
-	if v <= 0 {
-		return def
-	}
-	return v
 }
