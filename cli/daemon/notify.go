@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,13 +21,13 @@ type Notifier struct {
 	log      *slog.Logger
 	health   *Health
 
-	stop context.CancelFunc
-	done chan struct{} // closed after the last WATCHDOG=1
+	stop  context.CancelFunc
+	alive sync.WaitGroup // sends WATCHDOG=1
 }
 
 // NewNotifier connects to systemd.
 func NewNotifier(getenv func(string) string, log *slog.Logger, h *Health) *Notifier {
-	n := &Notifier{log: log, health: h, done: make(chan struct{})}
+	n := &Notifier{log: log, health: h}
 	path := getenv("NOTIFY_SOCKET")
 	if path == "" {
 		return n
@@ -70,12 +71,9 @@ func (n *Notifier) Ready() {
 	n.send("READY=1")
 	ctx, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
-	go func() {
-		defer close(n.done)
-		if n.conn != nil && n.watchdog > 0 {
-			n.keepAlive(ctx)
-		}
-	}()
+	if n.watchdog > 0 {
+		n.alive.Go(func() { n.keepAlive(ctx) })
+	}
 }
 
 // keepAlive sends WATCHDOG=1 as long as the node answers in time.
@@ -116,7 +114,7 @@ func (n *Notifier) Stopping() {
 	n.health.ready.Store(false)
 	if n.stop != nil {
 		n.stop()
-		<-n.done
+		n.alive.Wait()
 	}
 	n.send("STOPPING=1")
 	if n.conn != nil {
