@@ -59,3 +59,10 @@ func (s *Sender) Stats() (st SenderStats) {
 	st.Full = s.space.memory >= s.space.maxMemory && s.space.spool >= s.space.maxSpool
 	return st
 }
+
+// used returns the reserved bytes of memory and the used bytes of the spool.
+func (s *space) used() (memory, spool int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(s.memory) * pieceSize, int64(s.spool) * pieceSize
+}

@@ -116,13 +116,6 @@ func (s *space) limitSpool() {
 	s.maxSpool = min(s.maxSpool, s.spool)
 }
 
-// used returns the reserved bytes of memory and the used bytes of the spool.
-func (s *space) used() (memory, spool int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return int64(s.memory) * pieceSize, int64(s.spool) * pieceSize
-}
-
 // readSpool reads from an offset in a block of the spool.
 func (s *space) readSpool(p []byte, block, offset int64) error {
 	if _, err := s.file.ReadAt(p, block*pieceSize+offset); err != nil {
