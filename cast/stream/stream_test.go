@@ -4,6 +4,7 @@ import (
 	"io"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -59,9 +60,11 @@ func TestEpochs(t *testing.T) {
 	for _, s := range sums {
 		s.want(t, size)
 	}
-	for _, r := range c.receivers {
-		if n := len(r.node.Transfers()); n > 3 {
-			t.Errorf("a receiver is in %d swarms", n)
+	for _, r := range c.receivers { // it leaves swarms in the background
+		for end := time.Now().Add(time.Minute); len(r.node.Transfers()) > 3; time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("a receiver is in %d swarms", len(r.node.Transfers()))
+			}
 		}
 	}
 }
