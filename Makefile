@@ -6,9 +6,10 @@ SHELL := bash
 # of vet, so `go test` need not run some of it for another time.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -vet=off
 
-# What needs real network namespaces, and so Linux and root. The tests measure rates, so they run without the race
-# detector, one package at a time.
-GRID := ./interop/netns ./interop/sshd ./interop/bench ./interop/bench/operations ./interop/cast ./interop/collective ./interop/feed ./interop/install
+# What needs real network namespaces, and so Linux and root. The tests run without the race detector. Those in RATES
+# measure rates, one package at a time; the other ones count bytes, and wait for links and processes.
+RATES := ./interop/netns ./interop/bench
+GRID := $(RATES) ./interop/sshd ./interop/bench/operations ./interop/cast ./interop/collective ./interop/feed ./interop/install
 # The tests in a browser are a module of their own.
 BROWSER := interop/browser
 # Simulations in virtual time, on a single goroutine each: there is nothing for the race
@@ -104,7 +105,8 @@ race:
 grid:
 	@set -euo pipefail; \
 	{ failed=0; \
-	  go test -json -count=1 -p 1 -timeout 30m $(GRID) || failed=1; \
+	  go test -json -count=1 -p 1 -timeout 30m $(RATES) || failed=1; \
+	  go test -json -count=1 -p 2 -timeout 30m $(filter-out $(RATES),$(GRID)) || failed=1; \
 	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
 	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast ./peer ./tracker || failed=1; \
 	  wait $$! || failed=1; \

@@ -20,6 +20,7 @@ type Bench struct {
 
 	dir     string
 	content string
+	cold    bool // runs do not warm the memory
 }
 
 // Progress is the progress of a run.
@@ -82,11 +83,13 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m.show("warming memory", 0)
-	// Using more than half of the available memory would evict caches.
-	warm := min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)
-	if err := warmMemory(ctx, dir, warm); err != nil {
-		return err
+	if !b.cold {
+		m.show("warming memory", 0)
+		// Using more than half of the available memory would evict caches.
+		warm := min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)
+		if err := warmMemory(ctx, dir, warm); err != nil {
+			return err
+		}
 	}
 	links, _ := b.Scenario(0)
 	grid, err := netns.New(netns.Config{

@@ -14,6 +14,7 @@ import (
 // A flow of another program keeps its part of a far link beside a swarm that has two nodes at each
 // end: on a link that loses nothing mob has no reason to displace other traffic.
 func TestFlowBesideSwarm(t *testing.T) {
+	t.Parallel()
 	needsGrid(t)
 	const rate, during = 6 * netns.MBps, 8 * time.Second
 	links := netns.Uniform(rate, "A", "B")
@@ -32,10 +33,7 @@ func TestFlowBesideSwarm(t *testing.T) {
 	sinks := []*Daemon{f.startDaemon(t, grid.Node("A", 1)), f.startDaemon(t, grid.Node("B", 0)), f.startDaemon(t, grid.Node("B", 1))}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	link, err := source.Seed(ctx, randomContent(t, 200e6)) // more than the link carries in the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := source.mustSeed(t, 200e6) // more than the link carries in the test
 	flow := flowBetween(t, grid.Node("A", 2), grid.Node("B", 2))
 	getting, stop := context.WithCancel(ctx)
 	defer stop()

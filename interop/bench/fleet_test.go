@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -89,6 +90,46 @@ func (f *Fleet) startDaemon(t testing.TB, node *netns.Node) *Daemon {
 		}
 	})
 	return d
+}
+
+// startAll runs a tracker and a daemon on the first node of some clusters, and daemons on all other nodes, for the
+// length of a test.
+func (f *Fleet) startAll(t testing.TB, clusters ...string) (source *Daemon, sinks []*Daemon) {
+	t.Helper()
+	var nodes []*netns.Node
+	for _, name := range clusters {
+		nodes = append(nodes, f.Grid.Nodes(name)...)
+	}
+	f.startTracker(t, nodes[0])
+	source = f.startDaemon(t, nodes[0])
+	for _, n := range nodes[1:] {
+		sinks = append(sinks, f.startDaemon(t, n))
+	}
+	return source, sinks
+}
+
+// mustSeed is Seed of random content of a size, which must not fail.
+func (d *Daemon) mustSeed(t testing.TB, size int64, flags ...string) (link string) {
+	t.Helper()
+	link, err := d.Seed(t.Context(), randomContent(t, size), flags...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// concurrently calls f for all daemons at the same time. An error fails the test.
+func concurrently(t testing.TB, daemons []*Daemon, f func(d *Daemon) error) {
+	t.Helper()
+	var calls sync.WaitGroup
+	for _, d := range daemons {
+		calls.Go(func() {
+			if err := f(d); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	calls.Wait()
 }
 
 // startAlone runs a daemon in its own cluster, until the grid is closed.

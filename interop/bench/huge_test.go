@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -102,15 +101,12 @@ func getAll(ctx context.Context, b *testing.B, f *Fleet, link string) (sinks []*
 	}
 	ctx, cancel := context.WithTimeout(ctx, hugeTime)
 	defer cancel()
-	var wg sync.WaitGroup
-	for _, d := range sinks {
-		wg.Go(func() {
-			if err := d.Get(ctx, link); err != nil && ctx.Err() == nil {
-				b.Error(err)
-			}
-		})
-	}
-	wg.Wait()
+	concurrently(b, sinks, func(d *Daemon) error {
+		if err := d.Get(ctx, link); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
 	return sinks
 }
 
@@ -127,6 +123,7 @@ func stopAndRemove(t testing.TB, d *Daemon) {
 // TestGridHugeContentTakesNoMemory transfers 1 TiB of holes, with sixteen pieces of data,
 // and compares the memory of both daemons with that for those pieces alone.
 func TestGridHugeContentTakesNoMemory(t *testing.T) {
+	t.Parallel()
 	f, _ := newFleet(t, netns.Links{}, 1)
 	const pieces = 16
 	small := memoryPeaks(t, f, "small", sparse(t, pieces*hugePiece, pieces))

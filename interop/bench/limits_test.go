@@ -11,16 +11,21 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// counted is readings of the counters of an interface.
+// counted is readings of the counters of an interface, and the share of that time that the machine was busy.
 type counted struct {
-	at    []time.Time
-	bytes []uint64
+	at      []time.Time
+	bytes   []uint64
+	machine float64
 }
 
 // sampleCounter reads a counter until stop is called, which returns what it read.
 func sampleCounter(t testing.TB, read func() (uint64, error)) (stop func() counted) {
 	t.Helper()
 	var c counted
+	busy, all, err := machineTime()
+	if err != nil {
+		t.Fatal(err)
+	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -42,12 +47,17 @@ func sampleCounter(t testing.TB, read func() (uint64, error)) (stop func() count
 	return func() counted {
 		close(done)
 		<-ended
+		busyAfter, allAfter, err := machineTime()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.machine = (busyAfter - busy) / (allAfter - all)
 		return c
 	}
 }
 
-// busy returns when the first and the last thousandth of the bytes had come, and the bytes between.
-func (c counted) busy() (from, to time.Time, bytes float64) {
+// edges returns when the first and the last thousandth of the bytes had come, and the bytes between.
+func (c counted) edges() (from, to time.Time, bytes float64) {
 	first, last := c.bytes[0], c.bytes[len(c.bytes)-1]
 	edge := (last - first) / 1000
 	i := slices.IndexFunc(c.bytes, func(n uint64) bool { return n > first+edge })
@@ -55,10 +65,10 @@ func (c counted) busy() (from, to time.Time, bytes float64) {
 	return c.at[i], c.at[j], float64(c.bytes[j] - c.bytes[i])
 }
 
-// windows returns the least and the most bytes per second in two seconds of the transfer.
-func (c counted) windows() (least, most float64) {
+// windows returns the bytes per second in every two seconds of the transfer, in ascending order.
+func (c counted) windows() (rates []float64) {
 	const window = 2 * time.Second
-	from, to, _ := c.busy()
+	from, to, _ := c.edges()
 	for i := range c.at {
 		if c.at[i].Before(from) {
 			continue
@@ -70,18 +80,33 @@ func (c counted) windows() (least, most float64) {
 		if c.at[j].After(to) || c.at[j].Sub(c.at[i]) < window {
 			break
 		}
-		rate := float64(c.bytes[j]-c.bytes[i]) / c.at[j].Sub(c.at[i]).Seconds()
-		if least == 0 {
-			least = rate
-		}
-		least, most = min(least, rate), max(most, rate)
+		rates = append(rates, float64(c.bytes[j]-c.bytes[i])/c.at[j].Sub(c.at[i]).Seconds())
 	}
-	return least, most
+	slices.Sort(rates)
+	return rates
+}
+
+// checkLimit checks that no two seconds of a transfer have more than most of the limit, and that half of them have at
+// least 0.95 of it, unless the machine was so busy that packets waited for a processor.
+func (c counted) checkLimit(t testing.TB, limit, most float64) {
+	t.Helper()
+	rates := c.windows()
+	if len(rates) == 0 {
+		t.Fatal("a transfer of less than two seconds")
+	}
+	least, median, highest := rates[0]/limit, rates[len(rates)/2]/limit, rates[len(rates)-1]/limit
+	t.Logf("two seconds have %.3f to %.3f of the limit, %.3f in the median; the machine was %.2f busy", least, highest, median, c.machine)
+	if highest > most {
+		t.Errorf("two seconds have %.3f of the limit, want at most %.2f", highest, most)
+	}
+	if median < 0.95 && c.machine < 0.85 {
+		t.Errorf("two seconds have %.3f of the limit in the median, want 0.95", median)
+	}
 }
 
 // TestGridLimits transfers content between two nodes with each of the limits, and reads the counters
 // of the interfaces, where headers of packets barely count: segments are large there. In any two
-// seconds no more bytes pass than the limit says, and on average barely less.
+// seconds no more bytes pass than the limit says, and in most of them barely less.
 func TestGridLimits(t *testing.T) {
 	const limit, size = 4e6, 40e6
 	for _, c := range []struct {
@@ -108,22 +133,12 @@ func TestGridLimits(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			link, err := source.Seed(ctx, randomContent(t, size))
-			if err != nil {
-				t.Fatal(err)
-			}
+			link := source.mustSeed(t, size)
 			stop := sampleCounter(t, read)
 			if err := sink.Get(ctx, link); err != nil {
 				t.Fatal(err)
 			}
-			counted := stop()
-			least, most := counted.windows()
-			from, to, bytes := counted.busy()
-			mean := bytes / to.Sub(from).Seconds()
-			t.Logf("%.3f of the limit, %.3f to %.3f in two seconds", mean/limit, least/limit, most/limit)
-			if mean < 0.9*limit || most > 1.05*limit { // the least also shows how busy the machine is
-				t.Errorf("%.2f MB/s, up to %.2f in two seconds", mean/1e6, most/1e6)
-			}
+			stop().checkLimit(t, limit, 1.05)
 			for _, d := range []*Daemon{source, sink} {
 				if err := d.Stop(); err != nil {
 					t.Error(err)
@@ -131,60 +146,41 @@ func TestGridLimits(t *testing.T) {
 			}
 		})
 	}
+	t.Run("cluster-wan-down", testClusterLimit)
 }
 
-// TestGridClusterLimit limits the rate into one of four clusters: its members together keep to it and
+// testClusterLimit limits the rate into one of four clusters: its members together keep to it and
 // use it up, each byte enters it once, and the other ones do not wait for it.
-func TestGridClusterLimit(t *testing.T) {
+func testClusterLimit(t *testing.T) {
+	t.Parallel()
 	const limit, size = 3e6, 42e6
 	f, names := newFleet(t, netns.Fast(), 4, 4, 4, 4)
 	f.Instead = map[string][]string{}
 	for i := range 4 {
 		f.Instead[fmt.Sprint("D", i)] = []string{"mobd", "--cluster-wan-down", "3MB"}
 	}
-	f.startTracker(t, f.Grid.Node("A", 0))
+	source, sinks := f.startAll(t, names...)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	var source *Daemon
-	var sinks []*Daemon
-	for _, name := range names {
-		for i, n := range f.Grid.Nodes(name) {
-			if d := f.startDaemon(t, n); name == "A" && i == 0 {
-				source = d
-			} else {
-				sinks = append(sinks, d)
-			}
-		}
-	}
-	link, err := source.Seed(ctx, randomContent(t, size))
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := source.mustSeed(t, size)
 	before := f.received(t, names...)
 	stop := sampleCounter(t, func() (uint64, error) { return f.Grid.WANBytes("D") })
 	began := time.Now()
 	var mu sync.Mutex
 	last := map[string]time.Duration{}
-	var gets sync.WaitGroup
-	for _, d := range sinks {
-		gets.Go(func() {
-			if err := d.Get(ctx, link); err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			last[d.Node.Cluster] = time.Since(began)
-		})
-	}
-	gets.Wait()
+	concurrently(t, sinks, func(d *Daemon) error {
+		err := d.Get(ctx, link)
+		mu.Lock()
+		defer mu.Unlock()
+		last[d.Node.Cluster] = time.Since(began)
+		return err
+	})
 	counted := stop()
-	from, to, bytes := counted.busy()
-	rate := bytes / to.Sub(from).Seconds()
-	least, most := counted.windows()
-	t.Logf("D: %.3f MB/s, %.3f to %.3f of the limit in two seconds", rate/1e6, least/limit, most/limit)
 	// A machine that is busy delivers late what was requested before, which is in two windows then.
-	if rate < 0.9*limit || rate > 1.01*limit || most > 1.1*limit {
-		t.Errorf("D received %.2f MB/s, and up to %.2f in two seconds", rate/1e6, most/1e6)
+	counted.checkLimit(t, limit, 1.1)
+	from, to, bytes := counted.edges()
+	if rate := bytes / to.Sub(from).Seconds(); rate > 1.01*limit {
+		t.Errorf("D received %.2f MB/s", rate/1e6)
 	}
 	after := f.received(t, names...)
 	for i := range names {

@@ -7,7 +7,8 @@ import (
 
 // TestGridPipes gets to pipes on all receivers, whose first bytes arrive long before the last ones.
 func TestGridPipes(t *testing.T) {
-	b := fastGrid(t, "4x4", 120e6, Kills{})
+	t.Parallel()
+	b := fastGrid(t, "4x4", 60e6, Kills{})
 	var first time.Duration
 	o := &observedMob{Mob: Mob{Bin: bin(t), Pipe: true}, t: t}
 	o.after = func(tr *mobTransfer) {

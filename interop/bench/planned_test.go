@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -77,11 +76,7 @@ func startPlanned(ctx context.Context, t *testing.T, size int64, inPlan func(hos
 			}
 		}
 	}
-	var err error
-	p.link, err = source.Seed(ctx, randomContent(t, size), "--plan", "chain", "--topology", file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.link = source.mustSeed(t, size, "--plan", "chain", "--topology", file)
 	return p
 }
 
@@ -89,15 +84,7 @@ func startPlanned(ctx context.Context, t *testing.T, size int64, inPlan func(hos
 func (p *plannedFleet) getAll(ctx context.Context, t *testing.T, inPlan func(host string) bool) {
 	t.Helper()
 	began := time.Now()
-	var gets sync.WaitGroup
-	for _, d := range p.sinks {
-		gets.Go(func() {
-			if err := d.Get(ctx, p.link); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	gets.Wait()
+	concurrently(t, p.sinks, func(d *Daemon) error { return d.Get(ctx, p.link) })
 	t.Logf("complete after %v", time.Since(began))
 	if t.Failed() {
 		return

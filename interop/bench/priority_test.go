@@ -15,37 +15,20 @@ import (
 // complete as early as one after the other, and each byte enters the cluster once.
 func TestGridPriorities(t *testing.T) {
 	const rate, size, lowSize = 6 * netns.MBps, 30e6, 60e6
-	f, _ := newFleet(t, netns.Uniform(rate, "A", "B"), 1, 4)
-	f.startTracker(t, f.Grid.Node("A", 0))
-	source := f.startDaemon(t, f.Grid.Node("A", 0))
-	var sinks []*Daemon
-	for _, n := range f.Grid.Nodes("B") {
-		sinks = append(sinks, f.startDaemon(t, n))
-	}
+	f, names := newFleet(t, netns.Uniform(rate, "A", "B"), 1, 4)
+	source, sinks := f.startAll(t, names...)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	seed := func(size int64) (link string) {
-		link, err := source.Seed(ctx, randomContent(t, size))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return link
-	}
 	// get fetches content on all nodes with a priority, and returns the time that took.
 	get := func(link, priority string) (took time.Duration) {
 		began := time.Now()
-		var gets sync.WaitGroup
-		for _, d := range sinks {
-			gets.Go(func() {
-				if _, err := d.mob(ctx, "get", link, "-o", d.Out()+priority, "--priority", priority); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		gets.Wait()
+		concurrently(t, sinks, func(d *Daemon) error {
+			_, err := d.mob(ctx, "get", link, "-o", d.Out()+priority, "--priority", priority)
+			return err
+		})
 		return time.Since(began)
 	}
-	first, long, short := seed(size), seed(lowSize), seed(size)
+	first, long, short := source.mustSeed(t, size), source.mustSeed(t, lowSize), source.mustSeed(t, size)
 	alone := get(first, "high")
 
 	before := f.received(t, "B")[0].Bytes

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -48,37 +47,15 @@ func plannedRate(ctx context.Context, t *testing.T, source *Daemon, link string)
 // TestGridTopology makes a swarm measure the links of a grid. Where a link was full its rate is that to which
 // it is shaped, within a tenth; where it was not, the rate is no higher.
 func TestGridTopology(t *testing.T) {
-	const size = 240e6 // so that each link has some times of three seconds to be full in
+	const size = 168e6 // so that each link has some times of three seconds to be full in
 	links := netns.Fast()
 	f, names := newFleet(t, links, 4, 4, 4, 4)
-	f.startTracker(t, f.Grid.Node("A", 0))
+	source, sinks := f.startAll(t, names...)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	var source *Daemon
-	var sinks []*Daemon
-	for _, name := range names {
-		for i, n := range f.Grid.Nodes(name) {
-			if d := f.startDaemon(t, n); name == "A" && i == 0 {
-				source = d
-			} else {
-				sinks = append(sinks, d)
-			}
-		}
-	}
-	link, err := source.Seed(ctx, randomContent(t, size))
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := source.mustSeed(t, size)
 	began := time.Now()
-	var gets sync.WaitGroup
-	for _, d := range sinks {
-		gets.Go(func() {
-			if err := d.Get(ctx, link); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	gets.Wait()
+	concurrently(t, sinks, func(d *Daemon) error { return d.Get(ctx, link) })
 	t.Logf("complete after %v", time.Since(began))
 	text, err := source.mob(ctx, "topology", link, "--json")
 	if err != nil {
