@@ -8,6 +8,32 @@ import (
 	"time"
 )
 
+// copies is the traffic of a link in one direction, by the size of the content.
+type copies struct {
+	from, to string
+	n        float64
+}
+
+// checkLinks compares counters with the copies of n bytes that were sent.
+func checkLinks(t *testing.T, all []LinkBytes, n float64, want []copies) {
+	t.Helper()
+	if len(all) != len(want) {
+		t.Fatalf("%d directions, want %d: %v", len(all), len(want), all)
+	}
+	for i, w := range want {
+		got := all[i]
+		if got.From != w.from || got.To != w.to {
+			t.Fatalf("link %d is %s to %s, want %s to %s", i, got.From, got.To, w.from, w.to)
+		}
+		sent := float64(got.Bytes) / n
+		if w.n > 0 {
+			within(t, "copies from "+w.from+" to "+w.to, sent, w.n, 0.02)
+		} else if sent > 0.1 {
+			t.Errorf("%.3f copies from %s to %s", sent, w.from, w.to)
+		}
+	}
+}
+
 func TestLinkBytesOfEachDirection(t *testing.T) {
 	t.Parallel()
 	const size = 4e6
@@ -18,29 +44,13 @@ func TestLinkBytesOfEachDirection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []struct {
-		from, to string
-		copies   float64
-	}{{"A", "B", 1}, {"A", "C", 0}, {"B", "A", 0}, {"B", "C", 0}, {"C", "A", 2}, {"C", "B", 0}}
-	if len(all) != len(want) {
-		t.Fatalf("%d directions, want %d: %v", len(all), len(want), all)
-	}
+	checkLinks(t, all, size, []copies{{"A", "B", 1}, {"A", "C", 0}, {"B", "A", 0}, {"B", "C", 0}, {"C", "A", 2}, {"C", "B", 0}})
 	into := make(map[string]uint64)
-	for i, w := range want {
-		got := all[i]
-		if got.From != w.from || got.To != w.to {
-			t.Fatalf("link %d is %s to %s, want %s to %s", i, got.From, got.To, w.from, w.to)
+	for _, l := range all {
+		if least := l.Bytes / (64 << 10); l.Frames < least || l.Frames*14 > l.Bytes {
+			t.Errorf("%d frames of %d bytes from %s to %s", l.Frames, l.Bytes, l.From, l.To)
 		}
-		copies := float64(got.Bytes) / size
-		if w.copies > 0 {
-			within(t, "copies from "+w.from+" to "+w.to, copies, w.copies, 0.02)
-		} else if copies > 0.1 {
-			t.Errorf("%.3f copies from %s to %s", copies, w.from, w.to)
-		}
-		if least := got.Bytes / (64 << 10); got.Frames < least || got.Frames*14 > got.Bytes {
-			t.Errorf("%d frames of %d bytes from %s to %s", got.Frames, got.Bytes, w.from, w.to)
-		}
-		into[w.to] += got.Bytes
+		into[l.To] += l.Bytes
 	}
 	for to, sum := range into {
 		if wan, err := g.WANBytes(to); err != nil || wan != sum {

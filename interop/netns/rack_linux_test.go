@@ -1,7 +1,6 @@
 package netns
 
 import (
-	"net"
 	"testing"
 	"time"
 )
@@ -57,32 +56,14 @@ func TestUplinkBytesOfEachDirection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []struct {
-		from, to string
-		copies   float64
-	}{
+	checkLinks(t, all, size, []copies{
 		{"A", "A/r1", 0},
 		{"A/r1", "A", inSite},
 		{"A", "A/r2", inSite + overWAN},
 		{"A/r2", "A", 0},
 		{"B", "B/r1", 0},
 		{"B/r1", "B", overWAN},
-	}
-	if len(all) != len(want) {
-		t.Fatalf("%d directions, want %d: %v", len(all), len(want), all)
-	}
-	for i, w := range want {
-		got := all[i]
-		if got.From != w.from || got.To != w.to {
-			t.Fatalf("uplink %d is %s to %s, want %s to %s", i, got.From, got.To, w.from, w.to)
-		}
-		copies := float64(got.Bytes) / size
-		if w.copies > 0 {
-			within(t, "copies from "+w.from+" to "+w.to, copies, w.copies, 0.02)
-		} else if copies > 0.1 {
-			t.Errorf("%.3f copies from %s to %s", copies, w.from, w.to)
-		}
-	}
+	})
 	lan, err := g.LANBytes("A")
 	if err != nil {
 		t.Fatal(err)
@@ -93,18 +74,7 @@ func TestUplinkBytesOfEachDirection(t *testing.T) {
 func TestRacksJoinAllNodes(t *testing.T) {
 	g := rackGrid(t, 20*MBps)
 	nodes := append(g.Nodes("A"), g.Nodes("B")...)
-	for _, from := range nodes {
-		for _, to := range nodes {
-			if from == to {
-				continue
-			}
-			c := open(t, from, to)
-			if got := c.server.RemoteAddr().(*net.TCPAddr).IP.String(); got != from.IP.String() {
-				t.Errorf("%v is seen as %s by %v", from.IP, got, to.IP)
-			}
-			c.close()
-		}
-	}
+	checkAddresses(t, nodes)
 	for i, want := range []string{"A/r1", "A/r1", "A/r1", "A/r2", "A/r2", "B/r1"} {
 		if got := nodes[i].Path; got != want {
 			t.Errorf("node %d is in %s, want %s", i, got, want)
