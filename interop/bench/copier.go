@@ -36,16 +36,6 @@ func Copiers() []Copier {
 	}
 }
 
-// FindCopier returns the copier of a name.
-func FindCopier(name string) (c Copier, found bool) {
-	for _, c := range Copiers() {
-		if c.name == name {
-			return c, true
-		}
-	}
-	return Copier{}, false
-}
-
 // The scripts. Where programs have options for speed, they are the options of someone who read
 // the manual; all else is the default.
 const (

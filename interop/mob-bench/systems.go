@@ -60,8 +60,10 @@ func parseSystem(name string) (bench.System, error) {
 	if c := stock.Find(name); c != nil {
 		return bench.BitTorrent{Client: c}, nil
 	}
-	if c, found := bench.FindCopier(name); found {
-		return c, nil
+	for _, c := range bench.Copiers() {
+		if c.Name() == name {
+			return c, nil
+		}
 	}
 	return nil, fmt.Errorf("unknown system %q: use some of %s", name, strings.Join(systemNames(), ","))
 }
