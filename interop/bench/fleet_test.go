@@ -132,6 +132,27 @@ func concurrently(t testing.TB, daemons []*Daemon, f func(d *Daemon) error) {
 	calls.Wait()
 }
 
+// fullyBusy is the share of its time that a machine is busy when processes wait for a processor. Rates and times are not
+// compared then, except with limits that must never be exceeded.
+const fullyBusy = 0.85
+
+// busyShare returns a function that returns the share of the time since then that the machine was busy.
+func busyShare(t testing.TB) func() float64 {
+	t.Helper()
+	read := func() (busy, all float64) {
+		busy, all, err := machineTime()
+		if err != nil {
+			t.Error(err)
+		}
+		return busy, all
+	}
+	busy, all := read()
+	return func() float64 {
+		busyNow, allNow := read()
+		return (busyNow - busy) / (allNow - all)
+	}
+}
+
 // startAlone runs a daemon in its own cluster, until the grid is closed.
 func (f *Fleet) startAlone(t testing.TB, node *netns.Node, name string) *Daemon {
 	t.Helper()

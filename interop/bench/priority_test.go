@@ -28,6 +28,7 @@ func TestGridPriorities(t *testing.T) {
 		})
 		return time.Since(began)
 	}
+	machine := busyShare(t)
 	first, long, short := source.mustSeed(t, size), source.mustSeed(t, lowSize), source.mustSeed(t, size)
 	alone := get(first, "high")
 
@@ -56,16 +57,17 @@ func TestGridPriorities(t *testing.T) {
 	low.Wait()
 	both := time.Since(began)
 	copies := float64(f.received(t, "B")[0].Bytes-before) / (size + lowSize)
-	t.Logf("alone %v, beside the low one %v (%.2f), share of the low one %.3f, both %v (%.2f), %.3f copies", alone, took,
+	busy := machine()
+	t.Logf("the machine was %.2f busy; alone %v, beside the low one %v (%.2f), share of the low one %.3f, both %v (%.2f), %.3f copies", busy, alone, took,
 		took.Seconds()/alone.Seconds(), share, both, both.Seconds()/(3*alone.Seconds()), copies)
 	// An idle machine has at most 1.10, 0.08 and 1.05.
-	if took.Seconds() > 1.20*alone.Seconds() {
+	if took.Seconds() > 1.20*alone.Seconds() && busy < fullyBusy {
 		t.Errorf("beside the low one it took %v, alone %v", took, alone)
 	}
-	if share < 0.03 || share > 0.12 {
+	if share < 0.03 || share > 0.12 && busy < fullyBusy {
 		t.Errorf("the low one got %.3f of the link", share)
 	}
-	if both.Seconds() > 1.15*3*alone.Seconds() {
+	if both.Seconds() > 1.15*3*alone.Seconds() && busy < fullyBusy {
 		t.Errorf("both took %v, one after the other %v", both, 3*alone)
 	}
 	if copies > 1.05 {
