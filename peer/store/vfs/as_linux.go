@@ -85,32 +85,32 @@ func (a *asUser) walk(fd int, at, below string) (int, error) {
 	return fd, nil
 }
 
-// top returns the root directory, and the name of a path in it.
-func (a *asUser) top(path string) (top *asRoot, name string) {
-	name = strings.TrimLeft(filepath.Clean(path), "/")
+// directory has the calls that a file system and an open directory have in common.
+type directory interface {
+	OpenRoot(name string) (Root, error)
+	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
+	Lstat(name string) (fs.FileInfo, error)
+	Mkdir(name string, perm fs.FileMode) error
+	Remove(name string) error
+}
+
+// by returns a directory and the name of a path in it: the root directory as far as the user may use it, or for the process's
+// own files the file system.
+func (a *asUser) by(path string) (directory, string) {
+	if a.own(path) {
+		return OS{}, path
+	}
+	name := strings.TrimLeft(filepath.Clean(path), "/")
 	if name == "" {
 		name = "."
 	}
 	return &asRoot{as: a, path: "/"}, name
 }
 
-// at calls f with a path to what is at path, by a directory that is held open, in which
-// the user may do all of want.
-func (a *asUser) at(path string, want uint32, f func(path string) error) error {
-	if a.own(path) {
-		return f(path)
-	}
-	top, name := a.top(path)
-	return top.at(name, want, f)
-}
-
 // OpenRoot implements [FS].
 func (a *asUser) OpenRoot(path string) (Root, error) {
-	if path == a.state {
-		return OS{}.OpenRoot(path)
-	}
-	top, name := a.top(path)
-	return top.OpenRoot(name)
+	d, name := a.by(path)
+	return d.OpenRoot(name)
 }
 
 // Resolve implements [FS]. What it returns is checked when it is used.
@@ -118,11 +118,8 @@ func (a *asUser) Resolve(path string) (string, error) { return OS{}.Resolve(path
 
 // OpenFile implements [FS].
 func (a *asUser) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	if a.own(path) {
-		return OS{}.OpenFile(path, flag, perm)
-	}
-	top, name := a.top(path)
-	return top.OpenFile(name, flag, perm)
+	d, name := a.by(path)
+	return d.OpenFile(name, flag, perm)
 }
 
 // checkOpen fails unless the user may open a file with these flags. A file that is created by that is the user's.
@@ -141,12 +138,9 @@ func (a *asUser) checkOpen(f osFile, flag int, made bool) error {
 }
 
 // Lstat implements [FS].
-func (a *asUser) Lstat(path string) (info fs.FileInfo, err error) {
-	err = a.at(path, 0, func(at string) (err error) {
-		info, err = os.Lstat(at)
-		return err
-	})
-	return info, err
+func (a *asUser) Lstat(path string) (fs.FileInfo, error) {
+	d, name := a.by(path)
+	return d.Lstat(name)
 }
 
 // Stat implements [FS]. It follows no symbolic link.
@@ -154,7 +148,8 @@ func (a *asUser) Stat(path string) (fs.FileInfo, error) { return a.Lstat(path) }
 
 // Mkdir implements [FS].
 func (a *asUser) Mkdir(path string, perm fs.FileMode) error {
-	return a.at(path, mayWrite, func(at string) error { return os.Mkdir(at, perm) })
+	d, name := a.by(path)
+	return d.Mkdir(name, perm)
 }
 
 // MkdirAll implements [FS]. Stores make only their own directory.
@@ -167,7 +162,8 @@ func (a *asUser) MkdirAll(path string, perm fs.FileMode) error {
 
 // Remove implements [FS].
 func (a *asUser) Remove(path string) error {
-	return a.at(path, mayWrite, os.Remove)
+	d, name := a.by(path)
+	return d.Remove(name)
 }
 
 // asRoot is an open directory as far as a user may use it. Each directory on the way to a name is
