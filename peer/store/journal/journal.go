@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -110,18 +111,21 @@ func (j *Journal) read(manifest [32]byte) (version uint32, err error) {
 // restore writes the file again if a flush has failed: the system has the bytes in memory then, and no later flush writes
 // them to the disk.
 func (j *Journal) restore() error {
-	size := headerSize + int64(j.next)*recordSize
-	read := func() ([]byte, error) { return io.ReadAll(io.NewSectionReader(j.f, 0, size)) }
-	cached, err := read()
-	if err != nil {
+	cached := make([]byte, headerSize+int64(j.next)*recordSize)
+	if _, err := j.f.ReadAt(cached, 0); err != nil {
 		return err
 	}
 	j.f.DropCache()
-	if stored, err := read(); err == nil && bytes.Equal(stored, cached) {
-		return nil
+	stored, at := make([]byte, 64<<10), int64(0)
+	for part := range slices.Chunk(cached, len(stored)) {
+		_, err := j.f.ReadAt(stored[:len(part)], at)
+		if err != nil || !bytes.Equal(stored[:len(part)], part) {
+			_, err = j.f.WriteAt(cached, 0)
+			return err
+		}
+		at += int64(len(part))
 	}
-	_, err = j.f.WriteAt(cached, 0)
-	return err
+	return nil
 }
 
 // records returns a reader of what follows the header.
