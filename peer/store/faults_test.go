@@ -193,6 +193,21 @@ func TestEveryFaultOfRemove(t *testing.T) {
 	}
 }
 
+// TestRemoveDenied checks that a removal that the system denies, as of an immutable file, fails with the file and the reason.
+func TestRemoveDenied(t *testing.T) {
+	p := faulty(t, kind{})
+	p.fetch()
+	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EPERM, Only: func(call, name string) bool { return call == "remove" && name == "c" }})
+	_, err := store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest)
+	if want := "remove " + faultRoot + "/c: operation not permitted"; err == nil || err.Error() != want {
+		t.Errorf("error is %v, want %s", err, want)
+	}
+	p.fs.SetPlan(nil)
+	if left, err := store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest); len(left) > 0 || err != nil {
+		t.Errorf("again: left %v, %v", left, err)
+	}
+}
+
 // TestNamesThatAreOne writes to a file system that does not tell upper from lower case.
 func TestNamesThatAreOne(t *testing.T) {
 	for name, sizes := range map[string][2]int64{"files": {9, 9}, "empty file": {0, 9}, "empty file, later": {9, 0}} {

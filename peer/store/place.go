@@ -81,10 +81,7 @@ func (p *place) create(m *proto.Manifest) (err error) {
 		err = p.withPath(p.in.Mkdir(p.name, mode))
 		p.made = err == nil
 	}
-	if errors.Is(err, fs.ErrPermission) {
-		return cannotCreate(p.path, err)
-	}
-	return err
+	return cannotCreate(p.path, err)
 }
 
 // checkFree returns why the content cannot be created.

@@ -189,7 +189,7 @@ func (r *remover) removeDir(entry int, name string, info fs.FileInfo) error {
 func (r *remover) remove(name string) error {
 	_, err := permit(r.tree, filepath.Dir(name), func() (struct{}, error) { return struct{}{}, r.tree.root.Remove(name) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return r.tree.withPath(name, err)
+		return &fs.PathError{Op: "remove", Path: r.tree.fullPath(name), Err: withoutPath(err)}
 	}
 	return nil
 }
