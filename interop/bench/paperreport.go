@@ -73,12 +73,15 @@ func writeDifferences(w io.Writer, rows []compared) {
 
 // crossover describes where the ratios of messages, which are in the order of sizes, exceed 1.
 func crossover(rows []compared, rtt string) string {
-	below, above := "", ""
+	below, above, busy := "", "", ""
 	for _, c := range rows {
+		if c.Series == messageSeries(rtt) && c.CPU > mostCPU {
+			busy = ", *CPU bound*"
+		}
 		switch {
 		case c.Series != messageSeries(rtt) || c.Here == 0:
 		case c.Here < 1 && above != "":
-			return "**differs**: " + c.Group + " is slower again"
+			return "**differs**: " + c.Group + " is slower again" + busy
 		case c.Here < 1:
 			below = c.Group
 		case above == "":
@@ -89,11 +92,11 @@ func crossover(rows []compared, rtt string) string {
 	case above == "" && below == "":
 		return "not run"
 	case above == "":
-		return "**differs**: slower up to " + below
+		return "**differs**: slower up to " + below + busy
 	case below == "":
-		return "**differs**: faster from " + above + " on"
+		return "**differs**: faster from " + above + " on" + busy
 	}
-	return "more than " + below + ", up to " + above
+	return "more than " + below + ", up to " + above + busy
 }
 
 // writeFigure writes the rows of a figure, and its picture.

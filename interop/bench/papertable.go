@@ -91,13 +91,13 @@ func (t *paperTable) mob() {
 	t.run(PaperCase{Name: "4,12,16,32", Scaled: true, Long: true}, "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB")
 	t.row("5", "fast", "mob / balanced plan", "4,12,16,32/mob", plan, 0, 1, "4.1: MOB outperforms Balanced Multicasting in all cases", "")
 	for _, n := range []int{1, 2, 4, 8, 16} {
-		name, group := fmt.Sprintf("two NICs 4x%d", n), fmt.Sprintf("%d nodes", n)
+		name, group := fmt.Sprintf("two NICs 4x%d", n), fmt.Sprintf("4x%d", n)
 		t.run(PaperCase{Name: name, WAN: 250, Scaled: true, Long: n != 1 && n != 4},
 			fmt.Sprintf("grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x%d", n))
 		t.row("6", group, "mob / balanced plan", name+"/mob", plan, 29.0/26, 0.9, "4.2: MOB reaches 29 MB/s, Balanced about 26 MB/s",
 			"the LAN was the limit there, and is not here").Tolerance = 0.3
 		if n > 1 {
-			t.row("6", group, "mob / mob with 1 node", name+"/mob", "two NICs 4x1/mob", 0, 1.5, "4.2: 29 MB/s overcome a single interface of 12.5 MB/s", "")
+			t.row("6", group, "mob / mob 4x1", name+"/mob", "two NICs 4x1/mob", 0, 1.5, "4.2: 29 MB/s overcome a single interface of 12.5 MB/s", "")
 		}
 	}
 	for _, rtt := range []string{"40ms", "100ms"} {
@@ -141,7 +141,7 @@ func (t *paperTable) cooper() {
 
 func (t *paperTable) kascade() {
 	for _, n := range []int{1, 10, 20, 50} {
-		name := fmt.Sprintf("%d receivers", n)
+		name := fmt.Sprintf("%d nodes and the source", n)
 		t.run(PaperCase{Name: name, Scaled: true, Long: n < 20}, fmt.Sprintf("grid --clusters %d --nic 12.5MB --size 120MB --systems mob", n+1))
 		t.row("7", name, "share of the link", name+"/mob", "bound", 0.95, 0, "IV-A: nearly saturates the links", "")
 	}
@@ -155,7 +155,7 @@ func (t *paperTable) kascade() {
 		name := fmt.Sprintf("kill %d%%@2s%s", k.percent, k.every)
 		t.run(PaperCase{Name: name, Scaled: true, Long: k.percent < 10}, "grid --systems mob --clusters 51 --nic 12.5MB --size 120MB --"+name)
 		t.row("15", fmt.Sprintf("%d %%", k.percent), k.series,
-			name+"/mob", "50 receivers/mob", 62.5/(62.5+k.lost), 0.75, "IV-G: a timeout costs 1 s of 62.5 s; one by one with 100 nodes 2, 5 and 10 of them", "")
+			name+"/mob", "50 nodes and the source/mob", 62.5/(62.5+k.lost), 0.75, "IV-G: a timeout costs 1 s of 62.5 s; one by one with 100 nodes 2, 5 and 10 of them", "")
 	}
 	t.run(PaperCase{Name: "six sites", WAN: 125, Scaled: true, Long: true}, "grid --systems mob:cast:there,taktuk --clusters 3,1,1,1,1,1 --rtt 16ms --nic 12.5MB --size 120MB")
 	t.row("13", "six sites", "mob:cast:there / taktuk", "six sites/mob:cast:there", "taktuk", 0, 1, "IV-E: Kascade offers the best overall performance", "")
