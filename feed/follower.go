@@ -273,7 +273,10 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 	if err != nil {
 		return v, err
 	}
-	dir, before := f.dirOf(h)
+	dir, before := h.Seq, peer.Status{}
+	if len(h.Inline) == 0 {
+		dir, before = f.dirOf(h)
+	}
 	v = Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(dir), Note: h.Note, Length: m.Length(), dir: dir}
 	opt, fetched := peer.GetOptions{Manifest: encoded}, int64(0)
 	if before.Phase != peer.Whole {
@@ -287,7 +290,7 @@ func (f *Follower) fetch(ctx context.Context, h *Head) (v Version, err error) {
 		f.dropPartial(maxPartial - 1)
 		f.kept.Head, f.kept.Partial = h.signed, append(f.kept.Partial, dir)
 	}
-	if len(h.Inline) > 0 && before.Root == "" {
+	if len(h.Inline) > 0 {
 		if v.flush, err = f.copyVersion(ctx, m, inline{m, h.Inline}, dir); err == nil {
 			v.Saved = v.Length
 			return v, f.switchTo(dir)
@@ -339,7 +342,7 @@ func (f *Follower) copyOther(ctx context.Context, link *proto.Link, m *proto.Man
 }
 
 // dirOf returns the name of the directory of a version, and the status of the transfer there, if there is one: an older version
-// may have the same content.
+// may have been fetched with the same content.
 func (f *Follower) dirOf(h *Head) (uint64, peer.Status) {
 	if t, err := f.Node.Transfer(h.Link.String()); err == nil {
 		st := t.Status()
