@@ -40,10 +40,10 @@ func newFollowing(g *group.Group, key crypto.PubKey, have uint64, log *slog.Logg
 
 // Follow returns the heads of a feed whose versions are newer than have, as they arrive. A head that was not taken from the
 // channel is replaced by a newer one. Heads with an older version are ignored, and so is another head of the newest
-// version, with a warning in log: the key was copied, or the publisher lost its state. The channel is closed
+// version, with a warning in the default log: the key was copied, or the publisher lost its state. The channel is closed
 // when ctx ends or the group is closed. Only Follow may receive the messages of the group.
-func Follow(ctx context.Context, g *group.Group, key crypto.PubKey, have uint64, log *slog.Logger) (<-chan Head, error) {
-	return newFollowing(g, key, have, log).start(ctx)
+func Follow(ctx context.Context, g *group.Group, key crypto.PubKey, have uint64) (<-chan Head, error) {
+	return newFollowing(g, key, have, slog.Default()).start(ctx)
 }
 
 // start is Follow.

@@ -30,7 +30,7 @@ func TestFollow(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	heads, err := Follow(ctx, groups[1], key.GetPublic(), 1, slog.New(slog.DiscardHandler))
+	heads, err := Follow(ctx, groups[1], key.GetPublic(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ type Version struct {
 	Length int64 `json:"length"`
 	Saved  int64 `json:"saved"`
 
-	dir   uint64       // the name of the directory: the content may be that of an older version
+	dir   uint64       // name of the directory, which may be an older version's
 	flush func() error // waits until the version is on the disk, and closes its store; nil if a transfer does that
 }
 
@@ -150,7 +150,7 @@ func (f *Follower) Run(ctx context.Context) error {
 }
 
 const (
-	// slowCommand is the time after which the status has a command that runs.
+	// slowCommand is the time until the status has a command that runs.
 	slowCommand = 10 * time.Second
 	// retryPause is the first time between two tries to fetch a version. It doubles up to maxRetryPause.
 	retryPause    = time.Second

@@ -32,7 +32,7 @@ type Head struct {
 	Link *proto.Link
 	// Manifest is the encoded manifest, nil if it has more than 16 KiB.
 	Manifest []byte
-	// Inline is all of the content, nil if it has more than 8 KiB. Pushed content is there as well, but is not signed.
+	// Inline is all of the content, nil if it has more than 8 KiB. Follow sets it to pushed content, too, which is not signed.
 	Inline []byte
 	// Base is the version that Delta is based on, 0 for none. Delta is the link of the delta.
 	Base  uint64

@@ -13,7 +13,7 @@ const (
 	maxPageFollowers = 64
 )
 
-// pageFeed is a feed on the page of a node. It has no link and no id, with which a client could follow.
+// pageFeed is a feed on the page of a node. It has no link and no id: a client needs one of them to follow.
 type pageFeed struct {
 	Name      string         `json:"name"`
 	Follows   bool           `json:"follows"` // else the node publishes it

@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/feed"
 )
 
-// TestPageFeeds checks that the page has versions, lag and saved bytes of feeds and followers, and nothing with which a client
-// could follow.
+// TestPageFeeds checks that the page has versions, lag and saved bytes of feeds and followers, and no link or
+// id of a feed.
 func TestPageFeeds(t *testing.T) {
 	t.Parallel()
 	const id = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN"

@@ -279,7 +279,7 @@ func newFeedRm(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
 		Use: "rm NAME|LINK", Short: "End a feed at this node",
 		Long: "Ends following or publishing a feed at this node. Versions stay, and are served. " +
-			"A publisher's key is\ndeleted: nobody can post to the feed from then on.",
+			"A publisher's key is\ndeleted: no version can be posted from then on.",
 		Example: "  mob feed rm weights",
 		Args:    command.Args(1, "NAME|LINK"),
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
