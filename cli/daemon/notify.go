@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Notifier notifies systemd of the state of the process, see sd_notify(3). It does nothing in a process
@@ -105,7 +107,9 @@ func (n *Notifier) sendAlive(ctx context.Context) {
 
 // Reloading reports that the configuration is read again, until done is called.
 func (n *Notifier) Reloading() (done func()) {
-	n.send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", monotonic().Microseconds()))
+	var now unix.Timespec // since the machine was started, as systemd counts it
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now)
+	n.send("RELOADING=1", fmt.Sprintf("MONOTONIC_USEC=%d", now.Nano()/1000))
 	return func() { n.send("READY=1") }
 }
 
