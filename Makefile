@@ -90,13 +90,15 @@ test:
 	} | go run .ci/report.go
 
 # All tests but the grid's and the simulations, in another order each time, COUNT times; with the
-# race detector, if the package is not pure. Some packages mostly wait, so three run at a time.
+# race detector, if the package is not pure. Some packages mostly wait, so three run at a time, and the pure ones beside them.
 race:
 	@$(CC_THERE) || { echo "the race detector needs a C compiler: install gcc"; exit 1; }
 	@set -euo pipefail; \
 	{ failed=0; \
+	  pure=$$(mktemp); CGO_ENABLED=0 go test -json -p 1 -shuffle=on -count=$(COUNT) $(PURE) >$$pure & \
 	  go test -json -race -p 3 -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
-	  CGO_ENABLED=0 go test -json -shuffle=on -count=$(COUNT) $(PURE) || failed=1; \
+	  wait $$! || failed=1; \
+	  cat $$pure; rm $$pure; \
 	  exit $$failed; \
 	} | go run .ci/report.go
 
