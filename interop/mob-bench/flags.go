@@ -215,14 +215,30 @@ func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
 // runs calls run --repeat times, with a seed for each call, and shows how long it takes.
 func (f *commonFlags) runs(ctx context.Context, a *command.App, system, what string, run func(ctx context.Context, seed uint64) error) error {
 	for i := range f.repeat {
-		stop := showTime(a, f.runName(system, i)+": "+what)
-		err := run(ctx, f.seed+uint64(i))
-		stop()
-		if err != nil {
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx, f.seed+uint64(i)) }()
+		if err := await(a, f.runName(system, i)+": "+what, ended); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// await returns the result of a run, and until then shows how long it takes.
+func await(a *command.App, what string, ended <-chan error) error {
+	screen := a.Screen(false)
+	defer screen.Clear()
+	began := time.Now()
+	tick := time.NewTicker(term.DrawInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			screen.Show(term.Text(fmt.Sprintf("%s for %.0f s", what, time.Since(began).Seconds())))
+		case err := <-ended:
+			return err
+		}
+	}
 }
 
 // runName is the name of a system, with the number of the run if there are several.

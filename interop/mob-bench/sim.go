@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
@@ -140,29 +138,4 @@ func (f *simFlags) report(ctx context.Context, a *command.App, c *bench.Case) (*
 		return err
 	})
 	return r, err
-}
-
-// showTime shows how long something has been going on, until stop is called.
-func showTime(a *command.App, what string) (stop func()) {
-	p := a.Screen(false)
-	began := time.Now()
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer p.Clear()
-		tick := time.NewTicker(term.DrawInterval)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				p.Show(term.Text(fmt.Sprintf("%s for %.0f s", what, time.Since(began).Seconds())))
-			case <-end:
-				return
-			}
-		}
-	}()
-	return func() {
-		close(end)
-		<-ended
-	}
 }
