@@ -109,7 +109,7 @@ var table = map[string]rule{
 		outside: []string{"github.com/prometheus/procfs", "golang.org/x/sys", "gonum.org/v1/plot"}},
 	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
 
-	"interop/bench/operations": {ours: []string{"collective", "interop/netns", "interop/workers"}, outside: []string{}},
+	"interop/bench/operations": {ours: []string{"collective", "interop/bench", "interop/netns", "interop/workers"}, outside: []string{}},
 	"interop/mob-bench":        {ours: []string{"cast/hostset", "cli/command", "cli/term", "cli/topology", "interop/bench", "interop/bench/operations", "interop/bench/stock", "interop/netns", "mob/plan", "proto"}, tests: []string{"cli"}},
 
 	"interop/install": {tests: []string{"cli/clitest"}, outside: []string{}},

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ type fleet struct {
 	t       *testing.T
 	grid    *netns.Grid
 	size    int
+	members []*netns.Process
 	inputs  []*json.Encoder
 	outputs []*json.Decoder
 }
@@ -28,7 +31,7 @@ func startFleet(t *testing.T) *fleet {
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
-	grid, err := workers.NewGrid()
+	grid, err := workers.NewGrid(1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,10 +45,11 @@ func startFleet(t *testing.T) *fleet {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, in, out, err := workers.Start(n, cmd)
+			p, in, out, err := workers.Start(n, cmd)
 			if err != nil {
 				t.Fatal(err)
 			}
+			f.members = append(f.members, p)
 			f.inputs, f.outputs = append(f.inputs, json.NewEncoder(in)), append(f.outputs, json.NewDecoder(out))
 			r := f.read(len(f.outputs) - 1)
 			if tracker == "" {
@@ -85,7 +89,11 @@ func (f *fleet) do(o order) (m measured) {
 	}
 	m.took = make([]time.Duration, o.Repeats)
 	for i := range f.outputs {
-		for k, took := range f.read(i).Took {
+		r := f.read(i)
+		if r.Error != "" {
+			f.t.Fatalf("member %d: %s", i, r.Error)
+		}
+		for k, took := range r.Took {
 			m.took[k] = max(m.took[k], took)
 		}
 	}
@@ -154,5 +162,45 @@ func TestRateOfLargeAllReduce(t *testing.T) {
 	t.Logf("%v is %.2f of the bound's rate", took, share)
 	if *figures && share < 0.8 {
 		t.Errorf("%v is %.2f of the bound's rate, want at least 0.80", took, share)
+	}
+}
+
+// TestMemberLost kills a member, or stops it, in the middle of operations. All remaining members return ErrMember: in the time of a
+// broken stream, or of three heartbeats.
+func TestMemberLost(t *testing.T) {
+	for _, tt := range []struct {
+		signal syscall.Signal
+		most   time.Duration
+	}{{syscall.SIGKILL, 2 * time.Second}, {syscall.SIGSTOP, 48 * time.Second}} {
+		t.Run(tt.signal.String(), func(t *testing.T) {
+			f := startFleet(t)
+			const victim = 5
+			f.do(order{Op: "AllReduce", Bytes: 800_000, Repeats: 1})
+			for _, in := range f.inputs {
+				if err := in.Encode(order{Op: "AllReduce", Bytes: 800_000, Repeats: 10_000}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(time.Second) // they are in some operation
+			lost := time.Now()
+			if err := f.members[victim].Signal(tt.signal); err != nil {
+				t.Fatal(err)
+			}
+			last := time.Duration(0)
+			for i := range f.outputs {
+				if i == victim {
+					continue
+				}
+				r := f.read(i)
+				if !strings.Contains(r.Error, "was lost") {
+					t.Errorf("member %d: %q", i, r.Error)
+				}
+				last = max(last, r.Failed.Sub(lost))
+			}
+			t.Logf("the last member returned after %v", last)
+			if *figures && last > tt.most {
+				t.Errorf("the last member returned after %v, want at most %v", last, tt.most)
+			}
+		})
 	}
 }

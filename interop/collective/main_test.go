@@ -33,9 +33,11 @@ type order struct {
 }
 
 type result struct {
-	Addr  string
-	Took  []time.Duration
-	Bytes int
+	Addr   string
+	Took   []time.Duration
+	Bytes  int
+	Error  string
+	Failed time.Time
 }
 
 func (w *workerConfig) Run() error {
@@ -65,7 +67,7 @@ func (w *workerConfig) Run() error {
 		}
 		r, err := o.run(ctx, c)
 		if err != nil {
-			return err
+			r.Error, r.Failed = err.Error(), time.Now()
 		}
 		if err := out.Encode(r); err != nil {
 			return err

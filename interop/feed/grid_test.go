@@ -36,7 +36,7 @@ func startGrid(t *testing.T) *grid {
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
-	links, err := workers.NewGrid()
+	links, err := workers.NewGrid(1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,8 @@ const collectiveHelp = `Runs collective operations of 16 members in four cluster
 fast and with a round trip of 40 ms. It needs root.
 
 tcp is a program in which all members send their values to the root, or in a shuffle to
-the receivers. mpich is MPI, from the package mpich. Copies are the bytes that entered a
-cluster at its interfaces, by the size of a value, and the most of all clusters.`
+the receivers. mpich is MPI. Copies are the bytes that entered a cluster at
+its interfaces, by the size of a value.`
 
 const collectiveExample = `  mob-bench collective --repeat 3
   mob-bench collective --repeat 3 --json >>docs/results.json
@@ -99,18 +99,17 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 func runOperation(ctx context.Context, system string, o operations.Operation) *bench.Run {
 	ctx, cancel := context.WithTimeout(ctx, operationTimeout)
 	defer cancel()
-	run, share := new(bench.Run), bench.MachineShare()
-	seconds, in, err := operations.Run(ctx, system, o)
-	run.Machine = share()
+	run := new(bench.Run)
+	result, err := operations.Run(ctx, system, o)
 	if err != nil {
 		run.Error = err.Error()
 		return run
 	}
-	slices.Sort(seconds)
-	run.Last = seconds[len(seconds)/2]
+	slices.Sort(result.Seconds)
+	run.Last, run.Machine = result.Seconds[len(result.Seconds)/2], result.Machine
 	run.Rate = float64(o.Bytes) / run.Last
 	for _, cluster := range []string{"A", "B", "C", "D"} {
-		run.Copies = append(run.Copies, bench.ClusterCopies{Cluster: cluster, Copies: in[cluster] / float64(o.Bytes)})
+		run.Copies = append(run.Copies, bench.ClusterCopies{Cluster: cluster, Copies: result.In[cluster] / float64(o.Bytes)})
 	}
 	return run
 }

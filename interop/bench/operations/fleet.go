@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/netns"
 	"github.com/mobgrid/mob/interop/workers"
 )
@@ -25,6 +26,8 @@ type Operation struct {
 	Bytes   int
 	Merge   bool
 	Repeats int
+	// Slower divides the rates of the links. Zero does not.
+	Slower float64
 	// Systems are the systems that finish in reasonable time.
 	Systems []string
 	// Target is the most seconds, and Copies the most copies into a cluster, of mob. Zero means no target.
@@ -45,6 +48,7 @@ func Operations() []Operation {
 		{Name: "AllReduce, 8 kB", Op: "allreduce", Bytes: 8000, Repeats: 10, Systems: Systems(), Target: 0.06},
 		{Name: "AllReduce, 800 kB", Op: "allreduce", Bytes: 800_000, Repeats: 10, Systems: Systems(), Target: 0.35, Copies: 1.65},
 		{Name: "AllReduce, 120 MB", Op: "allreduce", Bytes: 120_000_000, Repeats: 1, Systems: []string{"mob"}, Target: 18.75},
+		{Name: "AllReduce, 30 MB, rates / 4", Op: "allreduce", Bytes: 30_000_000, Repeats: 1, Systems: []string{"mob"}, Target: 18.75, Slower: 4},
 		{Name: "Reduce, 8 MB", Op: "reduce", Bytes: 8_000_000, Repeats: 1, Systems: Systems()},
 		{Name: "Shuffle, 16 x 1 MB", Op: "shuffle", Bytes: 1_000_000, Repeats: 1, Systems: Systems()},
 		{Name: "Shuffle with local reduction", Op: "shuffle", Bytes: 1_000_000, Merge: true, Repeats: 1, Systems: Systems()},
@@ -57,15 +61,32 @@ func Systems() []string { return []string{"mob", "tcp", "mpich"} }
 
 // Missing returns the reason why a system cannot run here, or nil.
 func Missing(system string) error {
-	if system != "mpich" {
+	m, ok := mpis[system]
+	if !ok {
 		return nil
 	}
-	for _, program := range []string{"mpicc", "mpiexec.hydra"} {
+	for _, program := range []string{m.compiler, m.start[0]} {
 		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%s is not installed: apt-get install mpich", program)
+			return fmt.Errorf("%s is not installed: apt-get install %s", program, m.packages)
 		}
 	}
 	return nil
+}
+
+// mpi is an implementation of MPI. Several can be installed, so programs are named by theirs.
+type mpi struct {
+	packages, compiler string
+	start              []string // followed by the remote shell, hosts, the hosts, and the rest
+	hosts              string
+	rest               []string
+}
+
+//nolint:gochecknoglobals // constants
+var mpis = map[string]mpi{
+	"mpich": {
+		packages: "mpich", compiler: "mpicc.mpich", hosts: "-hosts", rest: []string{"-ppn", "1"},
+		start: []string{"mpiexec.hydra", "-iface", "eth0", "-launcher", "rsh", "-launcher-exec"},
+	},
 }
 
 // fleet is the processes of a system.
@@ -77,16 +98,22 @@ type fleet struct {
 	all     []*netns.Process
 }
 
-// Run runs an operation with a system on a new grid. It returns the time of the slowest member in each repeat, and the bytes of a
-// repeat that entered each cluster at its interfaces.
-func Run(ctx context.Context, system string, o Operation) (seconds []float64, in map[string]float64, err error) {
+// Result has the measurements of a run of an operation.
+type Result struct {
+	Seconds []float64          // of the slowest member in each repeat
+	In      map[string]float64 // bytes of a repeat that entered each cluster at its interfaces
+	Machine float64            // share of the time of all cores in which they were busy
+}
+
+// Run runs an operation with a system on a new grid.
+func Run(ctx context.Context, system string, o Operation) (r Result, err error) {
 	f := new(fleet)
-	if f.grid, err = workers.NewGrid(); err != nil {
-		return nil, nil, err
+	if f.grid, err = workers.NewGrid(max(o.Slower, 1)); err != nil {
+		return r, err
 	}
 	defer func() { err = errors.Join(err, f.grid.Close()) }()
 	if f.dir, err = os.MkdirTemp("", "mob-bench-"); err != nil {
-		return nil, nil, err
+		return r, err
 	}
 	defer os.RemoveAll(f.dir)
 	defer context.AfterFunc(ctx, func() { // ends reads of outputs
@@ -94,18 +121,18 @@ func Run(ctx context.Context, system string, o Operation) (seconds []float64, in
 			_ = p.Kill()
 		}
 	})()
-	if system == "mpich" {
-		err = f.startMPI()
+	if m, ok := mpis[system]; ok {
+		err = f.startMPI(m)
 	} else {
 		err = f.startMembers(system)
 	}
 	if err == nil { // opens connections and congestion windows
-		_, _, err = f.do(Operation{Op: o.Op, Bytes: min(o.Bytes, 1_000_000), Merge: o.Merge, Repeats: min(o.Repeats, 3)})
+		_, err = f.do(Operation{Op: o.Op, Bytes: min(o.Bytes, 1_000_000), Merge: o.Merge, Repeats: min(o.Repeats, 3)})
 	}
 	if err == nil {
-		seconds, in, err = f.do(o)
+		r, err = f.do(o)
 	}
-	return seconds, in, errors.Join(err, ctx.Err())
+	return r, errors.Join(err, ctx.Err())
 }
 
 // start starts a process in a node.
@@ -163,15 +190,21 @@ var mpiProgram []byte
 
 // startMPI compiles the program and starts it. Its remote shell enters the namespaces: it gets the address of a node, and the process id
 // of one of its processes is the name of a file.
-func (f *fleet) startMPI() error {
+func (f *fleet) startMPI(m mpi) error {
 	program, source, shell := filepath.Join(f.dir, "operations"), filepath.Join(f.dir, "mpi.c"), filepath.Join(f.dir, "rsh")
-	script := "#!/bin/sh\nhost=$1; shift\n[ \"$1\" = -x ] && shift\nexec nsenter -t \"$(cat " + f.dir + "/pid-$host)\" -n sh -c \"$*\"\n"
+	script := `#!/bin/sh
+host=$1; shift
+[ "$1" = -x ] && shift
+cd ` + f.dir + `
+mkdir -p $host
+TMPDIR=$PWD/$host exec nsenter -t "$(cat pid-$host)" -n sh -c "$*"
+`
 	err := errors.Join(os.WriteFile(source, mpiProgram, 0o600), os.WriteFile(shell, []byte(script), 0o700))
 	if err != nil {
 		return err
 	}
-	if out, err := exec.Command("mpicc", "-O2", "-o", program, source).CombinedOutput(); err != nil {
-		return fmt.Errorf("mpicc: %w: %s", err, out)
+	if out, err := exec.Command(m.compiler, "-O2", "-o", program, source).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", m.compiler, err, out)
 	}
 	var hosts []string
 	for _, n := range f.nodes() {
@@ -187,8 +220,8 @@ func (f *fleet) startMPI() error {
 		}
 	}
 	// mpiexec starts processes in new sessions, which a kill of its group does not reach. They end with their process namespace.
-	cmd := exec.Command("unshare", "--pid", "--fork", "--kill-child", "mpiexec.hydra", "-launcher", "rsh", "-launcher-exec", shell, "-iface", "eth0",
-		"-hosts", strings.Join(hosts, ","), "-ppn", "1", "-n", fmt.Sprint(len(hosts)), program)
+	args := slices.Concat([]string{"--pid", "--fork", "--kill-child"}, m.start, []string{shell, m.hosts, strings.Join(hosts, ",")}, m.rest)
+	cmd := exec.Command("unshare", append(args, "-n", fmt.Sprint(len(hosts)), program)...)
 	cmd.Env = append(os.Environ(), "FI_PROVIDER=tcp", "FI_TCP_IFACE=eth0", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=eth0", "MPIR_CVAR_NOLOCAL=1")
 	if err := f.start(f.nodes()[0], cmd); err != nil {
 		return err
@@ -197,36 +230,38 @@ func (f *fleet) startMPI() error {
 }
 
 // do runs an operation.
-func (f *fleet) do(o Operation) (seconds []float64, in map[string]float64, err error) {
+func (f *fleet) do(o Operation) (r Result, err error) {
 	before, err := f.grid.LinkBytes()
 	if err != nil {
-		return nil, nil, err
+		return r, err
 	}
+	share := bench.MachineShare()
 	for _, w := range f.inputs {
 		if _, err := io.WriteString(w, o.line()); err != nil {
-			return nil, nil, err
+			return r, err
 		}
 	}
-	seconds, in = make([]float64, o.Repeats), map[string]float64{}
+	r.Seconds, r.In = make([]float64, o.Repeats), map[string]float64{}
 	for _, out := range f.outputs {
 		line, err := out.ReadString('\n')
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", o.Op, err)
+			return r, fmt.Errorf("%s: %w", o.Op, err)
 		}
 		var took []float64
 		if err := json.Unmarshal([]byte(line), &took); err != nil || len(took) != o.Repeats {
-			return nil, nil, fmt.Errorf("%s: invalid line %q", o.Op, line)
+			return r, fmt.Errorf("%s: invalid line %q", o.Op, line)
 		}
 		for i, s := range took {
-			seconds[i] = max(seconds[i], s)
+			r.Seconds[i] = max(r.Seconds[i], s)
 		}
 	}
+	r.Machine = share()
 	after, err := f.grid.LinkBytes()
 	if err != nil {
-		return nil, nil, err
+		return r, err
 	}
 	for i, l := range after {
-		in[l.To] += float64(l.Bytes-before[i].Bytes) / float64(o.Repeats)
+		r.In[l.To] += float64(l.Bytes-before[i].Bytes) / float64(o.Repeats)
 	}
-	return seconds, in, nil
+	return r, nil
 }

@@ -25,9 +25,9 @@ type Member struct {
 	Addrs                     []string // of the members with lower ranks
 }
 
-// caller calls an operation, which returns when this member has its result.
+// caller prepares the values of an operation, and returns a function that calls it and returns when this member has its result.
 type caller interface {
-	call(ctx context.Context, o Operation) error
+	prepare(o Operation) func(context.Context) error
 }
 
 // sumFloat32 adds vectors of float32.
@@ -62,14 +62,15 @@ func (m *Member) Run(ctx context.Context) error {
 		o.Merge = merge > 0
 		var took []float64
 		for range o.Repeats {
+			call := c.prepare(o)
+			if err := c.prepare(Operation{Op: "allreduce"})(ctx); err != nil { // all start together
+				return err
+			}
 			start := time.Now()
-			if err := c.call(ctx, o); err != nil {
+			if err := call(ctx); err != nil {
 				return err
 			}
 			took = append(took, time.Since(start).Seconds())
-			if err := c.call(ctx, Operation{Op: "allreduce"}); err != nil { // all start together
-				return err
-			}
 		}
 		b, err := json.Marshal(took)
 		if err != nil {
@@ -110,16 +111,9 @@ func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
 	}, nil
 }
 
-func (c mobCaller) call(ctx context.Context, o Operation) (err error) {
+func (c mobCaller) prepare(o Operation) func(context.Context) error {
 	sum := collective.Op{Elem: 4, Merge: sumFloat32}
-	switch o.Op {
-	case "allreduce":
-		_, err = c.AllReduce(ctx, c.value(o.Bytes), sum)
-	case "reduce":
-		_, err = c.Reduce(ctx, 0, c.value(o.Bytes), sum)
-	case "gather":
-		_, err = c.Gather(ctx, 0, c.value(o.Bytes))
-	case "shuffle":
+	if o.Op == "shuffle" {
 		op := collective.Op{Merge: concatenate}
 		if o.Merge {
 			op.Merge = sumFloat32
@@ -128,9 +122,23 @@ func (c mobCaller) call(ctx context.Context, o Operation) (err error) {
 		for i := range to {
 			to[i] = c.value(o.Bytes)
 		}
-		_, err = c.Shuffle(ctx, to, op)
+		return func(ctx context.Context) (err error) {
+			_, err = c.Shuffle(ctx, to, op)
+			return err
+		}
 	}
-	return err
+	value := c.value(o.Bytes)
+	return func(ctx context.Context) (err error) {
+		switch o.Op {
+		case "allreduce":
+			_, err = c.AllReduce(ctx, value, sum)
+		case "reduce":
+			_, err = c.Reduce(ctx, 0, value, sum)
+		case "gather":
+			_, err = c.Gather(ctx, 0, value)
+		}
+		return err
+	}
 }
 
 // tcpCaller has a connection to every member, and sends values as they are: to the root, which returns the result, or in a shuffle to
@@ -169,8 +177,12 @@ func (m *Member) joinTCP(context.Context) (caller, func(), error) {
 	return c, func() { _ = l.Close() }, nil
 }
 
-func (c *tcpCaller) call(_ context.Context, o Operation) error {
+func (c *tcpCaller) prepare(o Operation) func(context.Context) error {
 	value := make([]byte, max(o.Bytes, 1)) // a barrier needs a byte
+	return func(context.Context) error { return c.call(o, value) }
+}
+
+func (c *tcpCaller) call(o Operation, value []byte) error {
 	switch {
 	case o.Op == "shuffle":
 		return c.exchange(value, true, true)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,8 +26,18 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if system := os.Getenv(endless); system != "" {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		_, err := Run(ctx, system, Operation{Op: "allreduce", Bytes: 8_000_000, Repeats: 1000})
+		fmt.Fprintln(os.Stderr, err)
+		stop()
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }
+
+// endless is the environment variable with the system of a run that does not end by itself.
+const endless = "MOB_ENDLESS_OPERATION"
 
 // TestOperations runs each operation with each system, and counts the copies that enter the cluster of the root.
 func TestOperations(t *testing.T) {
@@ -47,53 +59,60 @@ func TestOperations(t *testing.T) {
 				{Op: "allreduce", Bytes: bytes, Repeats: 2},
 				{Op: "gather", Bytes: bytes, Repeats: 1},
 			} {
-				seconds, in, err := Run(ctx, system, o)
+				r, err := Run(ctx, system, o)
 				if err != nil {
 					t.Fatalf("%+v: %v", o, err)
 				}
-				t.Logf("%+v: %v s, %.2f copies into A", o, seconds, in["A"]/bytes)
-				if in["A"] < bytes {
-					t.Errorf("%+v: %.0f bytes entered cluster A, fewer than one value", o, in["A"])
+				t.Logf("%+v: %v s, %.2f copies into A", o, r.Seconds, r.In["A"]/bytes)
+				if r.In["A"] < bytes {
+					t.Errorf("%+v: %.0f bytes entered cluster A, fewer than one value", o, r.In["A"])
 				}
 			}
 		})
 	}
 }
 
-// TestCanceledMPIKilled cancels a run of MPI that would take minutes.
-func TestCanceledMPIKilled(t *testing.T) {
+// TestMPIEndsWithBench cancels a run of MPI that would take minutes, and kills the program that has started one.
+func TestMPIEndsWithBench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a test on a grid: not with -short")
 	}
 	if err := netns.Available(); err != nil {
 		t.Skip("no grid: ", err)
 	}
-	if err := Missing("mpich"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() {
-		_, _, err := Run(ctx, "mpich", Operation{Op: "allreduce", Bytes: 8_000_000, Repeats: 1000})
-		ended <- err
-	}()
-	for running(dir) < 16 {
-		select {
-		case err := <-ended:
-			t.Fatal(err)
-		case <-time.After(50 * time.Millisecond):
+	for _, system := range []string{"mpich"} {
+		if err := Missing(system); err != nil {
+			t.Skip(err)
 		}
-	}
-	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Errorf("a canceled run returned %v", err)
-	}
-	for until := time.Now().Add(10 * time.Second); running(dir) > 0; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d processes are left", running(dir))
+		for name, end := range map[string]os.Signal{"canceled": os.Interrupt, "killed": os.Kill} {
+			t.Run(system+" "+name, func(t *testing.T) {
+				dir, err := os.MkdirTemp("", "mpi") // a short name: MPI has sockets below it
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer os.RemoveAll(dir)
+				cmd := exec.Command(os.Args[0])
+				cmd.Env, cmd.Stderr = append(os.Environ(), "TMPDIR="+dir, endless+"="+system), os.Stderr
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan error, 1)
+				go func() { ended <- cmd.Wait() }()
+				for running(dir) < 16 {
+					select {
+					case err := <-ended:
+						t.Fatal(err)
+					case <-time.After(50 * time.Millisecond):
+					}
+				}
+				_ = cmd.Process.Signal(end)
+				<-ended
+				for until := time.Now().Add(10 * time.Second); running(dir) > 0; time.Sleep(50 * time.Millisecond) {
+					if time.Now().After(until) {
+						t.Fatalf("%d processes are left", running(dir))
+					}
+				}
+			})
 		}
 	}
 }
