@@ -21,7 +21,7 @@ const collectiveHelp = `Runs collective operations of 16 members in four cluster
 fast and with a round trip of 40 ms. It needs root.
 
 tcp is a program in which all members send their values to the root, or in a shuffle to
-the receivers. mpich is MPI. Copies are the bytes that entered a cluster at
+the receivers. mpich and openmpi are MPI. Copies are the bytes that entered a cluster at
 its interfaces, by the size of a value.`
 
 const collectiveExample = `  mob-bench collective --repeat 3

@@ -57,7 +57,7 @@ func Operations() []Operation {
 }
 
 // Systems returns the names of the systems: "tcp" sends everything to the root, or to the receiver.
-func Systems() []string { return []string{"mob", "tcp", "mpich"} }
+func Systems() []string { return []string{"mob", "tcp", "mpich", "openmpi"} }
 
 // Missing returns the reason why a system cannot run here, or nil.
 func Missing(system string) error {
@@ -86,6 +86,15 @@ var mpis = map[string]mpi{
 	"mpich": {
 		packages: "mpich", compiler: "mpicc.mpich", hosts: "-hosts", rest: []string{"-ppn", "1"},
 		start: []string{"mpiexec.hydra", "-iface", "eth0", "-launcher", "rsh", "-launcher-exec"},
+	},
+	"openmpi": {
+		packages: "openmpi-bin libopenmpi-dev", compiler: "mpicc.openmpi", hosts: "--host",
+		start: []string{
+			"mpirun.openmpi", "--allow-run-as-root", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "eth0",
+			"--mca", "oob_tcp_if_include", "eth0", "--mca", "pml", "ob1", "--mca", "mpi_yield_when_idle", "1", // for more processes than cores
+			"--mca", "routed", "direct", "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "orte_leave_session_attached", "1",
+			"--mca", "plm_rsh_agent",
+		},
 	},
 }
 

@@ -80,7 +80,7 @@ func TestMPIEndsWithBench(t *testing.T) {
 	if err := netns.Available(); err != nil {
 		t.Skip("no grid: ", err)
 	}
-	for _, system := range []string{"mpich"} {
+	for _, system := range []string{"mpich", "openmpi"} {
 		if err := Missing(system); err != nil {
 			t.Skip(err)
 		}
