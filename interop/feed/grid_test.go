@@ -47,7 +47,11 @@ func startGrid(t *testing.T) *grid {
 	for _, cluster := range []string{"A", "B", "C", "D"} {
 		for _, n := range links.Nodes(cluster) {
 			node := workers.Node{Data: filepath.Join(dir, n.Name()), Cluster: cluster, IP: n.IP.String(), Tracker: first.Addr}
-			cmd, err := workers.Command(worker, workerConfig{node, first.Link})
+			cfg := workerConfig{Node: node, Link: first.Link}
+			if first.Link == "" {
+				cfg.Feeds = 1
+			}
+			cmd, err := workers.Command(worker, cfg)
 			if err != nil {
 				t.Fatal(err)
 			}

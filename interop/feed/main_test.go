@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,13 +22,15 @@ const worker = "MOB_FEED_WORKER"
 
 func TestMain(m *testing.M) { workers.Main(worker, new(workerConfig), m) }
 
-// workerConfig is the configuration of a node. The one without a link publishes a feed, and is the tracker.
+// workerConfig is the configuration of a node. The one without a tracker publishes feeds, and is the tracker. The remaining ones follow
+// the feeds of Link and of lines on the standard input.
 type workerConfig struct {
 	workers.Node
-	Link string
+	Link  string
+	Feeds int // to publish
 }
 
-// event is a line on a worker's standard output. The first line of the publisher has its address and the link. After that a line has
+// event is a line on a worker's standard output. The first lines of the publisher have its address and the links. After that a line has
 // the time at which a version was published or complete.
 type event struct {
 	Addr, Link string
@@ -50,20 +54,35 @@ func (w *workerConfig) Run() error {
 		return err
 	}
 	defer feeds.Close()
-	if w.Link == "" {
+	follow := func(link string) error {
+		dir := filepath.Join(w.Data+"-versions", fmt.Sprint(len(feeds.All())))
+		return feeds.Follow(feed.Settings{Link: link, Dir: dir, Keep: 1, Exec: "true"})
+	}
+	for i := range w.Feeds {
 		l := &feed.Link{}
-		if err := feeds.New("grid", l); err != nil {
+		if err := feeds.New(fmt.Sprint("feed ", i), l); err != nil {
 			return err
 		}
-		err = out.Encode(event{Addr: n.Addrs()[0].String(), Link: l.String()})
-	} else {
-		err = feeds.Follow(feed.Settings{Link: w.Link, Dir: filepath.Join(w.Data, "..", filepath.Base(w.Data)+"-versions"), Keep: 1, Exec: "true"})
+		if err := out.Encode(event{Addr: n.Addrs()[0].String(), Link: l.String()}); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
+	if w.Link != "" {
+		if err := follow(w.Link); err != nil {
+			return err
+		}
 	}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		e := event{Members: len(feeds.All()[0].Followers)}
+		if strings.HasPrefix(lines.Text(), "magnet:") {
+			if err := follow(lines.Text()); err != nil {
+				return err
+			}
+			continue
+		}
+		var e event
+		for _, info := range feeds.All() {
+			e.Members += info.Members
+		}
 		if path := lines.Text(); path != "" {
 			v, err := n.Seed(context.Background(), path, peer.SeedOptions{})
 			if err == nil {
@@ -73,7 +92,7 @@ func (w *workerConfig) Run() error {
 				return err
 			}
 			e.At = time.Now()
-			h, err := feeds.Post(context.Background(), "grid", v, feed.PublishOptions{})
+			h, err := feeds.Post(context.Background(), "feed 0", v, feed.PublishOptions{})
 			if err != nil {
 				return err
 			}
