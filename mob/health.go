@@ -114,7 +114,7 @@ func (s *State) onPing(p *session.Peer, nonce uint64) {
 		return p.Matched && !p.IsActive() && s.roster.MayFetch(p.Level.Group) && !p.Level.Behind && s.pick(p) >= 0
 	})
 	s.updateInterest(p.Link)
-	if p.Measures() && s.Now.Sub(p.PingSent) >= max(s.Tuning.Queue/2, s.batches.Pace/2, 2*s.Site().ClaimDelay()) {
+	if p.Measures() && s.Now.Sub(p.PingSent) >= s.PingPause(p, s.batches.Pace)/2 {
 		s.sendPing(p)
 	}
 }

@@ -48,7 +48,7 @@ const (
 // NewWindow returns the first window of a link. All members start at the same time, so a larger one would
 // fill the queue of a slow link for a second.
 func NewWindow(l *Limits) Window {
-	return Window{Size: float64(2 * l.MinBlock), Active: 1, limits: l}
+	return Window{Size: float64(l.MinBlock), Active: 1, limits: l}
 }
 
 // AdjustActive changes the number of active members by the queue before the link. Only complete pieces are

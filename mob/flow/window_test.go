@@ -114,7 +114,7 @@ func TestWindowAfterLateBlocks(t *testing.T) {
 	})
 	round(0)
 	for range 3 {
-		if growth := round(0); growth < 1.8 {
+		if growth := round(0); growth < 1.7 {
 			t.Errorf("a window grew by %.2f in a round trip after a late block", growth)
 		}
 	}

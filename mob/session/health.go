@@ -8,13 +8,13 @@ import (
 	"github.com/mobgrid/mob/mob/timer"
 )
 
-// PingPause returns the time between two pings to a peer. Those that measure its round trips continuously are at least
-// pace apart.
+// PingPause returns the time between two pings to a peer. Pings that measure its round trips continuously are fewer
+// on slow links: pace is the time between two batches there.
 func (t *Table) PingPause(p *Peer, pace time.Duration) time.Duration {
 	pause := t.Tuning.Dead / 3
 	switch {
 	case p.Measures():
-		pause = max(t.Tuning.Queue, pace)
+		pause = max(t.Tuning.Queue, min(pingBatches*pace, t.Tuning.Stall/2))
 	case p.AcrossLink() && p.Box.Subscribed.Len() > 0:
 		pause = min(pause, 3*t.Tuning.Queue)
 	case p.Pipe.Busy() || p.Near() && !t.Complete && t.Now.Sub(p.LastSeen) > t.Tuning.Stall/2:
@@ -23,8 +23,7 @@ func (t *Table) PingPause(p *Peer, pace time.Duration) time.Duration {
 	return max(pause, p.Pipe.RTT, 2*t.Site().ClaimDelay())
 }
 
-// Pace returns the least time between two pings, and two batches, to a peer of another site. On fast
-// links Queue and Batch are longer.
+// Pace returns the least time between two batches to a peer of another site. On fast links Batch is longer.
 func (t *Table) Pace() time.Duration {
 	rate := 0.0
 	for _, p := range t.Peers {
@@ -38,9 +37,14 @@ func (t *Table) Pace() time.Duration {
 	return min(time.Duration(float64(paceBlocks*t.Tuning.MinBlock)/rate*float64(time.Second)), t.Tuning.Stall/3)
 }
 
-// paceBlocks is the number of least blocks that arrive over the WAN between two messages to a peer of
-// another site that can wait. A message, its answer and their headers take about 250 bytes.
-const paceBlocks = 8
+const (
+	// paceBlocks is the number of least blocks that arrive over the WAN between two batches to a peer of
+	// another site.
+	paceBlocks = 4
+	// pingBatches is the number of batches for each ping. A ping, its answer and their headers take about 250
+	// bytes, and the blocks that arrive show the queue too.
+	pingBatches = 6
+)
 
 // MeasureAnswers computes the answer time of a group: the median of the longest times that its peers
 // take to answer. A mean would have every member wait for the claims of a single slow one.
