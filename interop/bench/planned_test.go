@@ -24,6 +24,7 @@ func TestPlannedRacks(t *testing.T) {
 	const size, most = 12e6, 1.1 // the handshakes of small transfers count too
 	for _, algorithm := range []string{"edmonds", "chain"} {
 		t.Run(algorithm, func(t *testing.T) {
+			t.Parallel()
 			needsGrid(t)
 			c := testCase(t, "2x(2x4)", size)
 			for i := range c.Clusters {

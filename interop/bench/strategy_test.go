@@ -14,7 +14,7 @@ func TestGridGossip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			needsGrid(t)
-			c := testCase(t, "6", 24e6)
+			c := testCase(t, "6", 15e6)
 			c.Clusters[0].NIC = 6 * netns.MBps
 			c.Kills = Kills{Percent: 20, After: c.Ideal() / 2}
 			r := mustRunWasteful(t, newBench(t, c), Mob{Bin: bin(t), Seed: []string{"coded=16", "strategy=" + name}})
