@@ -137,10 +137,10 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 		}
 		g.learn(&m)
 	}
-	g.mu.Unlock()
 	g.wg.Go(g.announce)
 	g.wg.Go(g.tick)
-	g.unbind = context.AfterFunc(g.link.Context(), g.Close)
+	g.unbind = context.AfterFunc(g.link.Context(), g.Close) // which waits for the lock
+	g.mu.Unlock()
 	return g, nil
 }
 
@@ -159,7 +159,9 @@ const lingerTimeout = time.Second
 func (g *Group) Close() {
 	g.close.Do(func() {
 		g.link.Leave()
+		g.mu.Lock()
 		g.unbind()
+		g.mu.Unlock()
 		ctx, cancel := context.WithTimeout(g.link.Context(), lingerTimeout)
 		defer cancel()
 		g.Flush(ctx)
