@@ -86,6 +86,28 @@ func TestPaperRows(t *testing.T) {
 	}
 }
 
+// TestSimulatedRuns checks that the results of rounds and planners have as many runs as were made.
+func TestSimulatedRuns(t *testing.T) {
+	rounds := &RoundReport{Cases: []*RoundCase{
+		{Strategy: "permutation", Nodes: 20, Limit: 36, Rounds: []int{44, 40, 45}}, {Strategy: "rb", Nodes: 20, Limit: 36, Rounds: []int{50, 60, 70}},
+	}}
+	planners := &PlanReport{Cases: []*PlanCase{{Model: "low", Destinations: 10, Results: []PlanResult{{Algorithm: "stable", Relative: []float64{1, 6}, Mean: 3.5}}}}}
+	for _, c := range []struct {
+		report *Report
+		system string
+		runs   int
+		rate   float64
+	}{
+		{rounds.Medians(), "permutation 20", 3, 1.0 / 44},
+		{rounds.Medians(), "bound 20", 1, 1.0 / 36},
+		{planners.Means(), "stable low, asymmetric 10", 2, 3.5},
+	} {
+		if got := c.report.Result(c.system); len(got.Runs) != c.runs || got.Rate != c.rate {
+			t.Errorf("%s: %d runs, rate %v", c.system, len(got.Runs), got.Rate)
+		}
+	}
+}
+
 // TestCrossover checks the sizes from which mob is faster than the push.
 func TestCrossover(t *testing.T) {
 	for want, here := range map[string][]float64{

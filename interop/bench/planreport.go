@@ -66,7 +66,8 @@ func runs(n int) string {
 	return fmt.Sprintf("means of %d runs (lowest-highest)", n)
 }
 
-// Means returns the means relative to flat by algorithm, links and destinations, such as "stable mixed 399".
+// Means returns the means relative to flat by algorithm, links and destinations, such as "stable mixed 399". All runs have the
+// mean as their rate.
 func (r *PlanReport) Means() *Report {
 	if r == nil {
 		return nil
@@ -74,7 +75,9 @@ func (r *PlanReport) Means() *Report {
 	all := new(Report)
 	for _, c := range r.Cases {
 		for _, res := range c.Results {
-			all.Add(fmt.Sprintf("%s %s %d", res.Algorithm, c.links(), c.Destinations), &Run{Rate: res.Mean})
+			for range res.Relative {
+				all.Add(fmt.Sprintf("%s %s %d", res.Algorithm, c.links(), c.Destinations), &Run{Rate: res.Mean})
+			}
 		}
 	}
 	return all

@@ -31,15 +31,20 @@ func (r *RoundReport) WriteTable(out io.Writer) error {
 	return t.w.Flush()
 }
 
-// Medians returns rates by strategy and nodes, such as "rb 20", in 1 by the median number of rounds. The name of the limit is "bound".
+// Medians returns rates by strategy and nodes, such as "rb 20": a run's rate is 1 by its number of rounds. "bound 20" is the
+// rate of the limit.
 func (r *RoundReport) Medians() *Report {
 	if r == nil {
 		return nil
 	}
 	all := new(Report)
 	for _, c := range r.Cases {
-		all.Add(fmt.Sprintf("%s %d", c.Strategy, c.Nodes), &Run{Rate: 1 / float64(c.Median)})
-		all.Add(fmt.Sprintf("bound %d", c.Nodes), &Run{Rate: 1 / float64(c.Limit)})
+		for _, rounds := range c.Rounds {
+			all.Add(fmt.Sprintf("%s %d", c.Strategy, c.Nodes), &Run{Rate: 1 / float64(rounds)})
+		}
+		if bound := fmt.Sprintf("bound %d", c.Nodes); all.Result(bound) == nil {
+			all.Add(bound, &Run{Rate: 1 / float64(c.Limit)})
+		}
 	}
 	return all
 }
