@@ -150,8 +150,10 @@ func (g *Group) dial(m *member) {
 }
 
 const (
-	// tickEvery is the time between checks for members to dial, and for silent ones.
+	// tickEvery is the time between checks for members to dial, and for silent ones, and idleTick that in a group in which every
+	// wanted member has a session and no message waits for its receivers.
 	tickEvery = 500 * time.Millisecond
+	idleTick  = 3 * time.Second
 	heartbeat = 15 * time.Second
 	// silence is the time after which a session ends on which nothing arrives: three heartbeats.
 	silence = 3 * heartbeat
@@ -161,35 +163,57 @@ const (
 
 // tick dials, sends heartbeats and repairs until the group ends.
 func (g *Group) tick() {
-	ticker := time.NewTicker(tickEvery)
-	defer ticker.Stop()
-	for {
+	for next := time.Now().Add(tickEvery); ; {
+		g.mu.Lock()
+		changed := g.changed.wait()
+		g.mu.Unlock()
+		pause := time.Until(next)
+		if pause <= tickEvery {
+			changed = nil
+		}
 		select {
-		case <-ticker.C:
+		case <-changed:
+			next = time.Now().Add(tickEvery)
+		case <-time.After(pause):
+			g.dialWanted()
+			next = g.check(time.Now())
 		case <-g.ctx.Done():
 			return
 		}
-		g.dialWanted()
-		now := time.Now()
-		g.mu.Lock()
-		g.inbox.expire(now)
-		if len(g.inbox.ready) > 0 {
-			g.arrived.fire()
-		}
-		for _, m := range g.members {
-			s := m.stream
-			if s == nil {
-				continue
-			}
-			if now.Sub(s.lastPing) >= heartbeat {
-				s.lastPing = now
-				s.control(&proto.Ping{Nonce: uint64(now.UnixMicro())})
-			}
-			if !s.blocked && now.Sub(s.lastRead) >= silence {
-				g.breakUp(s)
-			}
-		}
-		g.repair(now)
-		g.mu.Unlock()
 	}
+}
+
+// check sends heartbeats, ends silent sessions and repairs. It returns the time of the next check.
+func (g *Group) check(now time.Time) (next time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inbox.expire(now)
+	if len(g.inbox.ready) > 0 {
+		g.arrived.fire()
+	}
+	next = now.Add(idleTick)
+	for _, m := range g.members {
+		s := m.stream
+		if s == nil {
+			continue
+		}
+		if now.Sub(s.lastPing) >= heartbeat {
+			s.lastPing = now
+			s.control(&proto.Ping{Nonce: uint64(now.UnixMicro())})
+		}
+		if !s.blocked && now.Sub(s.lastRead) >= silence {
+			g.breakUp(s)
+		}
+		for _, due := range []time.Time{s.lastPing.Add(heartbeat), s.lastRead.Add(silence)} {
+			if due.Before(next) {
+				next = due
+			}
+		}
+	}
+	g.repair(now)
+	missing := func(id proto.PeerID) bool { return g.members[id].stream == nil }
+	if next.Before(now.Add(tickEvery)) || len(g.casts) > 0 || slices.ContainsFunc(wanted(g.clusters(), g.cluster, g.self), missing) {
+		next = now.Add(tickEvery)
+	}
+	return next
 }

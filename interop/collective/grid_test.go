@@ -35,9 +35,9 @@ func startFleet(t *testing.T) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { grid.Close() })
-	f := &fleet{t: t, grid: grid, size: 16}
 	dir, tracker := t.TempDir(), ""
+	t.Cleanup(func() { grid.Close() }) // ends the processes before their directories are removed
+	f := &fleet{t: t, grid: grid, size: 16}
 	for _, cluster := range []string{"A", "B", "C", "D"} {
 		for _, n := range grid.Nodes(cluster) {
 			node := workers.Node{Data: filepath.Join(dir, n.Name()), Cluster: cluster, IP: n.IP.String(), Tracker: tracker}

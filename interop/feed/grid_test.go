@@ -40,9 +40,9 @@ func startGrid(t *testing.T) *grid {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { links.Close() })
-	g := &grid{t: t, links: links}
 	dir := t.TempDir()
+	t.Cleanup(func() { links.Close() }) // ends the processes before their directories are removed
+	g := &grid{t: t, links: links}
 	var first event
 	for _, cluster := range []string{"A", "B", "C", "D"} {
 		for _, n := range links.Nodes(cluster) {
