@@ -2,151 +2,138 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
+	"sync"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// MagPIe is the broadcast of the library MagPIe: the source sends the complete message to a coordinator of each other
-// cluster, and within a cluster it goes down a binomial tree. No node sends before it has all of it. Connections are open before.
-type MagPIe struct {
-	// Program is mob-bench.
-	Program string
-}
-
-// MagPIeNode is a process of MagPIe.
-type MagPIeNode struct {
-	Listen   string
-	Children []string // addresses
-	Content  string   // of the source, else empty
-	Copy     string
-}
-
-// Run prints a line when the node is connected to its children. The source sends when its standard input ends, and then waits
-// for its end; another node ends when it has received and sent the message.
-func (n *MagPIeNode) Run(ctx context.Context) error {
-	l, err := net.Listen("tcp", n.Listen)
-	if err != nil {
-		return err
-	}
-	children := make([]net.Conn, len(n.Children))
-	for i, addr := range n.Children {
-		if children[i], err = net.Dial("tcp", addr); err != nil {
-			return err
-		}
-	}
-	fmt.Println("connected")
-	var message []byte
-	if n.Content != "" {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		message, err = os.ReadFile(n.Content)
-	} else if parent, acceptErr := l.Accept(); acceptErr != nil {
-		return acceptErr
-	} else if message, err = io.ReadAll(parent); err == nil {
-		err = os.WriteFile(n.Copy, message, 0o600)
-	}
-	sent := make(chan error, len(children))
-	for _, c := range children {
-		go func() {
-			_, err := c.Write(message)
-			sent <- errors.Join(err, c.Close())
-		}()
-	}
-	for range children {
-		err = errors.Join(err, <-sent)
-	}
-	if n.Content != "" && err == nil {
-		<-ctx.Done()
-	}
-	return err
-}
+// MagPIe is the broadcast of the library MagPIe: the source sends the message to a coordinator of each other cluster, and
+// within a cluster it goes down a binomial tree. No node sends before it has the complete message. The nodes are goroutines of
+// this process with sockets in their namespaces, and are connected before the message.
+type MagPIe struct{}
 
 // Name implements [System].
-func (m MagPIe) Name() string { return "magpie" }
+func (MagPIe) Name() string { return "magpie" }
 
 // Missing implements [System].
-func (m MagPIe) Missing() error { return nil }
+func (MagPIe) Missing() error { return nil }
 
-// magpie is a [Transfer]: start starts the source.
+// magpie is a [Transfer].
 type magpie struct {
-	swarm
-	start io.Closer
+	site  Site
+	edges map[*netns.Node]*edge // by the child
+}
+
+// edge is the connection of a node with its parent.
+type edge struct {
+	parent  *netns.Node
+	out, in net.Conn // of the parent and of the child
 }
 
 // Prepare implements [System].
-func (m MagPIe) Prepare(ctx context.Context, site Site) (Transfer, error) {
-	t := &magpie{swarm: swarm{receivers: map[*netns.Node]receiver{}}}
-	err := ctx.Err()
-	nodes := append([]*netns.Node{site.Source}, site.Receivers...)
-	for _, n := range slices.Backward(nodes) { // children before their parents
-		if err == nil {
-			err = m.add(t, n, nodes, site)
+func (MagPIe) Prepare(_ context.Context, site Site) (Transfer, error) {
+	m := &magpie{site, map[*netns.Node]*edge{}}
+	for _, n := range site.Receivers {
+		e := &edge{parent: site.Source}
+		if n.Index > 0 { // without the last of its bits: a binomial tree
+			e.parent = site.Grid.Node(n.Cluster, n.Index&(n.Index-1))
 		}
+		if err := e.connect(n); err != nil {
+			_, _ = m.Close()
+			return nil, err
+		}
+		m.edges[n] = e
 	}
-	if err != nil {
-		_, closed := t.Close()
-		return nil, errors.Join(err, closed)
-	}
-	return t, nil
+	return m, nil
 }
 
-// add starts the process of a node.
-func (m MagPIe) add(t *magpie, n *netns.Node, all []*netns.Node, site Site) error {
-	address := func(n *netns.Node) string { return n.IP.String() + ":4002" }
-	node := MagPIeNode{Listen: address(n), Copy: filepath.Join(site.Dir, n.Name())}
-	if n == site.Source {
-		node.Content = site.Content
-	}
-	for _, other := range all {
-		between := n == site.Source && other.Cluster != n.Cluster && other.Index == 0
-		within := other.Cluster == n.Cluster && other.Index > n.Index && other.Index&(other.Index-1) == n.Index
-		if between || within {
-			node.Children = append(node.Children, address(other))
-		}
-	}
-	b, _ := json.Marshal(node) // never fails
-	cmd := exec.Command(m.Program, "paper", "--magpie", string(b))
-	in, err := cmd.StdinPipe()
-	if err != nil {
+func (e *edge) connect(child *netns.Node) error {
+	var l net.Listener
+	err := child.Do(func() (err error) {
+		l, err = net.Listen("tcp4", child.IP.String()+":0")
 		return err
+	})
+	if err == nil {
+		defer l.Close()
+		err = e.parent.Do(func() (err error) {
+			e.out, err = net.DialTimeout("tcp4", l.Addr().String(), readyTimeout)
+			return err
+		})
 	}
-	p, err := startProcess(n, cmd, filepath.Join(site.Dir, n.Name()+".log"))
-	if err == nil && n == site.Source {
-		t.source, t.start = p, in
-	} else if err == nil {
-		t.receivers[n] = &magpieReceiver{p, node.Copy}
+	if err == nil {
+		e.in, err = l.Accept()
 	}
 	return err
 }
 
 // Fetch implements [Transfer].
-func (t *magpie) Fetch(ctx context.Context, complete func(n *netns.Node)) error {
-	return errors.Join(t.start.Close(), t.swarm.Fetch(ctx, complete))
-}
-
-type magpieReceiver struct {
-	*process
-	copy string
-}
-
-// Copy implements [receiver].
-func (r *magpieReceiver) Copy() string { return r.copy }
-
-// Fetch implements [receiver]: the process ends when the message has been received and sent.
-func (r *magpieReceiver) Fetch(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-r.Ended():
-		_, err := os.Stat(r.copy)
-		return err
+func (m *magpie) Fetch(ctx context.Context, complete func(n *netns.Node)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { _, _ = m.Close() })()
+	var wg sync.WaitGroup
+	run := func(f func() error) {
+		wg.Go(func() {
+			if err := f(); err != nil {
+				cancel(err)
+			}
+		})
 	}
+	send := func(from *netns.Node, path string) {
+		for _, e := range m.edges {
+			if e.parent == from {
+				run(func() error { return e.send(path) })
+			}
+		}
+	}
+	send(m.site.Source, m.site.Content)
+	for n, e := range m.edges {
+		run(func() error {
+			err := e.receive(m.Copy(n), m.site.Case.Size)
+			if err == nil {
+				complete(n)
+				send(n, m.Copy(n))
+			}
+			return err
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (e *edge) send(path string) error {
+	f, err := os.Open(path)
+	if err == nil {
+		_, err = io.Copy(e.out, f)
+		_ = f.Close() // read only
+	}
+	return err
+}
+
+func (e *edge) receive(path string, size int64) error {
+	f, err := os.Create(path)
+	if err == nil {
+		_, err = io.CopyN(f, e.in, size)
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// Copy implements [Transfer].
+func (m *magpie) Copy(n *netns.Node) string { return filepath.Join(m.site.Dir, n.Name()) }
+
+// Kill implements [Transfer]. The broadcast fails.
+func (m *magpie) Kill(n *netns.Node) error { return m.edges[n].in.Close() }
+
+// Close implements [Transfer].
+func (m *magpie) Close() (netns.Usage, error) {
+	for _, e := range m.edges {
+		_, _ = e.out.Close(), e.in.Close()
+	}
+	return netns.Usage{}, nil
 }

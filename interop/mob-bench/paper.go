@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,8 +33,8 @@ const paperExample = `  sudo mob-bench paper --quick
 
 // paperFlags are the flags of mob-bench paper.
 type paperFlags struct {
-	scale, out, magpie string
-	quick              bool
+	scale, out string
+	quick      bool
 }
 
 func newPaper(a *command.App) *cobra.Command {
@@ -47,17 +46,8 @@ func newPaper(a *command.App) *cobra.Command {
 			fl.BoolVar(&f.quick, "quick", false, "run the short cases once, with smaller sizes")
 			fl.StringVar(&f.scale, "scale", "1/4", "rates and sizes of large grids, as a part of the full ones: 1/2 to 1/64, or 1")
 			fl.StringVarP(&f.out, "out", "o", "paper", "`DIR` of the report")
-			fl.StringVar(&f.magpie, "magpie", "", "")
-			_ = fl.MarkHidden("magpie") // exists
 		},
 		Run: func(ctx context.Context, a *command.App, papers []string) error {
-			if f.magpie != "" {
-				var n bench.MagPIeNode
-				if err := json.Unmarshal([]byte(f.magpie), &n); err != nil {
-					return err
-				}
-				return n.Run(ctx)
-			}
 			scale, err := parseScale(f.scale)
 			if err != nil {
 				return command.Usagef("--scale: %w", err)

@@ -53,9 +53,8 @@ func parseSystem(name string) (bench.System, error) {
 	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
 		return seededSystem(strings.Split(options, ":"))
 	}
-	if name == (bench.MagPIe{}).Name() {
-		program, err := os.Executable()
-		return bench.MagPIe{Program: program}, err
+	if magpie := (bench.MagPIe{}); name == magpie.Name() {
+		return magpie, nil
 	}
 	if c := stock.Find(name); c != nil {
 		return bench.BitTorrent{Client: c}, nil
