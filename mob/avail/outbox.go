@@ -40,8 +40,9 @@ type Outbox struct {
 	urgent  bool // some of pending is
 	listed  bool // in Batches
 	sent    time.Time
-	early   int // haves that did not wait for a batch
-	slow    int // the last count of slow pieces that was sent
+	wanted  bool // the peer has sent a Want
+	early   int  // haves that did not wait for a batch
+	slow    int  // the last count of slow pieces that was sent
 }
 
 // maxEarly is the number of haves that do not wait for a batch, to a remote peer that fetches from the node. With
@@ -54,7 +55,7 @@ func NewOutbox(id proto.PeerID, to *Offers, home *Counts, pieces int) Outbox {
 }
 
 // Idle reports whether the peer has sent a Want, and is subscribed to nothing.
-func (o *Outbox) Idle() bool { return !o.sent.IsZero() && o.Subscribed.Len() == 0 }
+func (o *Outbox) Idle() bool { return o.wanted && o.Subscribed.Len() == 0 }
 
 // Early reports whether a have is one of the first, which do not wait for a batch.
 func (o *Outbox) Early() bool {
@@ -80,9 +81,9 @@ func (o *Outbox) Take(now time.Time) *proto.Have {
 	return &m
 }
 
-// Answer is Take, and returns an empty message if there is none.
+// Answer is Take after a Want of the peer. It returns an empty message if there is none.
 func (o *Outbox) Answer(now time.Time) *proto.Have {
-	o.due = true
+	o.wanted, o.due = true, true
 	return o.Take(now)
 }
 
