@@ -45,8 +45,8 @@ func (r *run) selectFiles() (err error) {
 }
 
 // selection returns what a known transfer fetches after a call of Get, which adds what it chooses. What a failed or stopped
-// transfer did not start on is not fetched for an earlier call. It fails with a [*store.ExistsError] if there is something at
-// the path of a left-out file that is now chosen, unless reuse is set.
+// transfer did not start on is not fetched for an earlier call. It fails with a [*store.ExistsError] if
+// something of another kind is at the path of a left-out file or directory that is now chosen, or, unless reuse is set, a file.
 func (a *addition) selection(missing bool) (metadata.Selections, error) {
 	old, chosen, d := &a.t.state().rec, a.record.Selected, a.t.Description()
 	all, fresh := old.Selected.Add(chosen), missing || !old.Begun && !a.t.state().running() // such as after one without files
@@ -70,16 +70,22 @@ func (a *addition) selection(missing bool) (metadata.Selections, error) {
 	}
 	wider := false
 	for i, e := range part.Entries {
-		path := filepath.Join(old.Root, filepath.FromSlash(e.Path))
-		switch {
-		case part.LeavesOut(i) || !before.LeavesOut(i):
+		if part.LeavesOut(i) || !before.LeavesOut(i) {
 			continue
-		case old.Seed:
+		}
+		if old.Seed {
 			return nil, errSelectSeeded
-		case e.Kind == proto.File && !a.reuse && !a.t.node.fs.missing(path):
-			return nil, &store.ExistsError{Path: path, Inside: true}
 		}
 		wider = true
+		path := filepath.Join(old.Root, filepath.FromSlash(e.Path))
+		info, err := a.t.node.fs.lstat(path)
+		if err != nil {
+			continue // the next run reports another error than that there is nothing
+		}
+		otherKind := e.Kind == proto.File && !info.Mode().IsRegular() || e.Kind == proto.Dir && !info.IsDir()
+		if otherKind || e.Kind == proto.File && !a.reuse {
+			return nil, &store.ExistsError{Path: path, Inside: true, OtherKind: otherKind}
+		}
 	}
 	if !wider {
 		return old.Selected, nil

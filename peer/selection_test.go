@@ -329,6 +329,24 @@ func TestSelectUserFile(t *testing.T) {
 	equalFiles(t, out, files, slices.Sorted(maps.Keys(files))...)
 }
 
+// TestSelectUserFileAtDirectory gets all of the content once the user has made a file at the path of a left-out directory.
+func TestSelectUserFileAtDirectory(t *testing.T) {
+	t.Parallel()
+	b := peertest.Start(t, "B")
+	link, files := seedTree(t, peertest.Start(t, "A"))
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, getPart(t, b, link, out, "a/2"))
+	put(t, filepath.Join(out, "b"), "mine")
+	for _, reuse := range []bool{false, true} {
+		var exists *store.ExistsError
+		_, err := b.Get(link, out, peer.GetOptions{Reuse: reuse})
+		if !errors.As(err, &exists) || exists.Path != filepath.Join(out, "b") || !exists.OtherKind {
+			t.Errorf("with reuse %v the error is %v", reuse, err)
+		}
+		equalFiles(t, out, map[string][]byte{"a/2": files["a/2"], "b": []byte("mine")}, "a/2", "b")
+	}
+}
+
 // TestSelectWhileFetching gets all of the content while a part is fetched. The pieces of the part stay.
 func TestSelectWhileFetching(t *testing.T) {
 	t.Parallel()
