@@ -29,7 +29,7 @@ const (
 )
 
 // linger has the facts about the other nodes in a scope: sessions with nodes that fetch, and with nodes that do not;
-// the nodes and complete nodes that trackers know, this node among them.
+// the nodes and complete nodes that trackers know, this node among them unless a tracker was restarted.
 type linger struct {
 	sessions, done, nodes, complete int
 	sent                            int64 // bytes
@@ -39,7 +39,10 @@ type linger struct {
 
 // incomplete returns the number of nodes that still fetch. Trackers count a node that has only what it selected as
 // incomplete, and complete nodes may have no session.
-func (l *linger) incomplete() int { return max(l.sessions, min(l.nodes-l.complete, l.nodes-1-l.done)) }
+func (l *linger) incomplete() int {
+	others := l.nodes - min(1, l.complete) // if none is complete, the trackers do not know this node
+	return max(l.sessions, min(l.nodes-l.complete, others-l.done))
+}
 
 // over reports whether the node may leave.
 func (l *linger) over(now time.Time) bool {

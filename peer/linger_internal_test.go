@@ -21,6 +21,7 @@ func TestLingerOver(t *testing.T) {
 		{"session that trackers do not count", 1, 0, 2, 2, time.Second, 0, time.Second, false},
 		{"node with a part of the content", 0, 1, 2, 1, time.Second, 0, time.Second, true},
 		{"node with a part, and an incomplete node without a session", 0, 1, 3, 1, time.Second, 0, time.Second, false},
+		{"incomplete node, at a tracker that has forgotten this node", 0, 0, 1, 0, time.Second, 0, time.Second, false},
 		{"complete node without a session", 0, 0, 2, 2, time.Second, 0, time.Second, true},
 		{"incomplete node without a session", 0, 0, 2, 1, time.Second, 0, time.Second, false},
 		{"session lost for less than 3 s, without trackers", 0, 0, 0, 0, time.Second, time.Second, 3900 * time.Millisecond, false},
