@@ -27,7 +27,8 @@ type addition struct {
 	files   map[string][]byte // documents for the transfer's directory, by name, or nil
 	reuse   bool              // take over existing files at the root
 	origins []Origin
-	// open opens the store of an unrecorded transfer, else it is nil. Then join fails if a known transfer does not do.
+	// open opens the store of an unrecorded transfer, nil for a recorded one. With it, join returns why the call cannot use a
+	// known transfer.
 	open func(*proto.Manifest) (store.Store, error)
 	join func(known *Transfer) error
 }

@@ -25,7 +25,7 @@ const (
 // transfer serves on until it is removed or the node closes, see [Node.Release]. After an error, such as one of w, GetTo
 // has released it.
 //
-// If the node has a transfer of the content, GetTo writes its pieces, and leaves the transfer as it is.
+// If the node has a transfer of the content, GetTo writes its pieces. Of opt, only the priority applies to that transfer.
 func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt GetOptions) (written int64, err error) {
 	if len(link.Keys()) == 0 {
 		return 0, errNoContent

@@ -24,7 +24,7 @@ type Keep struct {
 }
 
 const (
-	// keepEvery is the time between two calls of keepHouse.
+	// keepEvery is the time between two rounds of maintain.
 	keepEvery = time.Minute
 	// keepIdle is the minimum time between the last use of a transfer and its end.
 	keepIdle = 10 * time.Minute
@@ -75,8 +75,8 @@ func (k Keep) ended(list []kept, now time.Time) (ends []kept) {
 	return ends
 }
 
-// keepHouse compares complete transfers with the disk, and ends transfers, every minute until the node closes.
-func (n *Node) keepHouse() {
+// maintain compares complete transfers with the disk, and ends transfers, every keepEvery until the node closes.
+func (n *Node) maintain() {
 	tick := time.NewTicker(keepEvery)
 	defer tick.Stop()
 	for {

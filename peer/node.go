@@ -144,7 +144,7 @@ func (n *Node) open() error {
 	if err := n.loadTransfers(); err != nil {
 		return err
 	}
-	n.wg.Go(n.keepHouse)
+	n.wg.Go(n.maintain)
 	return nil
 }
 
