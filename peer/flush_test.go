@@ -142,3 +142,58 @@ func TestDamagedBeforeComplete(t *testing.T) {
 		t.Errorf("flush: %v", err)
 	}
 }
+
+// finishingStore is a store whose calls of Finish go through a function.
+type finishingStore struct {
+	store.Store
+	finish func(finish func() error) error
+}
+
+func (s finishingStore) Finish() error { return s.finish(s.Store.Finish) }
+
+// TestDamagedWhileFlushing finds a damaged piece while the transfer is flushed. The piece is fetched again before that flush
+// ends: the transfer counts as flushed only after a second flush.
+func TestDamagedWhileFlushing(t *testing.T) {
+	t.Parallel()
+	b := peertest.Start(t, "B")
+	_, link, content := peertest.SeedRandom(t, peertest.Start(t, "A"), 1<<20, peer.SeedOptions{PieceLength: 256 << 10})
+	out := filepath.Join(t.TempDir(), "out")
+	transfer, calls := make(chan *peer.Transfer, 1), make(chan int, 2)
+	calls <- 1
+	second, end := make(chan struct{}), make(chan struct{})
+	b.SetStore(func(st store.Store) store.Store {
+		return finishingStore{st, func(finish func() error) error {
+			if call := <-calls; call == 2 {
+				close(second)
+				<-end
+				return finish()
+			}
+			calls <- 2
+			err := finish()
+			if flipped := peertest.Flip(out, 100); flipped != nil {
+				t.Error(flipped)
+			}
+			if found, err := (<-transfer).Verify(t.Context(), nil); err != nil || found.Damaged.Count != 1 {
+				t.Errorf("verify: %+v, %v", found, err)
+			}
+			<-second
+			return err
+		}}
+	})
+	get := peertest.Get(t, b, link, out)
+	transfer <- get
+	flushed := make(chan error, 1)
+	go func() { flushed <- get.Flush(t.Context()) }()
+	<-second
+	select {
+	case err := <-flushed:
+		t.Errorf("flushed before the second flush: %v", err)
+		close(end)
+	case <-time.After(200 * time.Millisecond):
+		close(end)
+		if err := <-flushed; err != nil {
+			t.Error(err)
+		}
+	}
+	peertest.EqualFile(t, out, content)
+}

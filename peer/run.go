@@ -239,7 +239,8 @@ func (r *run) complete(s *swarm.Swarm) {
 	if s.Context().Err() != nil {
 		return // the entries were not compared
 	}
-	if !r.setComplete() { // likewise
+	completed := r.setComplete()
+	if completed.IsZero() { // likewise
 		s.LoseDropped()
 		return
 	}
@@ -252,7 +253,7 @@ func (r *run) complete(s *swarm.Swarm) {
 	switch {
 	case err == nil:
 		r.change(func(s *state) {
-			if s.rec.Whole {
+			if s.completed == completed { // else a piece was damaged since, and another call flushes it
 				s.settleOne(s.flushed, nil)
 			}
 		})
@@ -352,9 +353,9 @@ func (r *run) checkEntries(ctx context.Context) {
 	})
 }
 
-// setComplete records that the content is complete, and reports whether it is: pieces may have been damaged since
+// setComplete records that the content is complete, and returns the time. It returns zero if pieces have been damaged since
 // the last one was stored. The store forgets a piece before reopen is called, so setComplete or reopen notices.
-func (r *run) setComplete() (complete bool) {
+func (r *run) setComplete() (completed time.Time) {
 	number := r.node.number.Add(1)
 	r.tryUpdate(func(rec *metadata.Record) {
 		rec.Whole = rec.Seed || r.state().full() // a seed serves its valid pieces
@@ -363,12 +364,13 @@ func (r *run) setComplete() (complete bool) {
 		}
 	})
 	r.change(func(s *state) {
-		if complete = s.rec.Whole && (s.rec.Seed || s.full()); complete {
-			s.phase, s.completed = Whole, time.Now()
+		if s.rec.Whole && (s.rec.Seed || s.full()) {
+			completed = time.Now()
+			s.phase, s.completed = Whole, completed
 			s.settleOne(s.outcome, nil)
 		}
 	})
-	return complete
+	return completed
 }
 
 // reopen continues a complete transfer whose pieces are damaged: they are fetched again. A seed
