@@ -8,35 +8,87 @@ import (
 	"strings"
 )
 
-// PaperCase is runs of mob-bench whose results the rows of a paper compare.
-type PaperCase struct {
-	// Paper is such as "mob", Name unique.
-	Paper, Name string
-	// Commands are commands of mob-bench with their flags: grid, sim, planners, or collective with an operation.
-	Commands []string
-	// WAN is the rate of every link between clusters in MB/s. Zero: the links of the scenario.
-	WAN float64
-	// Sum has the rate of a run be the sum of the rates of all receivers, instead of the rate of the last one.
-	Sum bool
-	// Initial has plans made for the links as they are at the start.
-	Initial bool
-	// Scaled divides rates and size by --scale. Long is left out by --quick.
-	Scaled, Long bool
+// PaperFigure is a figure or an experiment of a paper.
+type PaperFigure struct {
+	// Name begins with the paper's, as in "mob, figure 4".
+	Name string
+	// Tolerance is the accepted relative difference of ratios.
+	Tolerance float64
+	// Source has the words of the paper, and Why the known reason of differences.
+	Source, Why string
+	Rows        []PaperRow
 }
 
-// PaperRow compares the ratio of two rates with the ratio in a paper.
+// PaperCase is runs of mob-bench whose results rows compare. If the name has values in braces, there is a case for each of
+// them, which replaces the asterisks of the commands.
+type PaperCase struct {
+	// Name is unique. Commands are commands of mob-bench, separated by semicolons: grid, sim, planners, or collective with an
+	// operation.
+	Name, Commands string
+	// WAN is the rate of every link between clusters in MB/s. Zero: the links of the scenario.
+	WAN float64
+	// Sum makes the rate of a run the sum of the rates of all receivers, instead of the rate of the last one.
+	Sum bool
+	// Scaled divides rates and size by --scale.
+	Scaled bool
+	// Quick is the divisor of the size with --quick. Zero: not with --quick.
+	Quick float64
+}
+
+// PaperRow compares the ratio of two rates with the ratio in the paper. Values in braces in Group are as in the name of a case.
 type PaperRow struct {
-	// Paper and Figure are where the row is from, Group and Series its place in the picture of the figure.
-	Paper, Figure, Group, Series string
-	// Of and By are a case and a system of it, as in "fast/mob". Of several systems, as in "fast/mob|aria2", the one with
-	// the highest rate counts. System "bound" is the bound of the case. Without a case it is the case of Of.
+	// Group and Series are its place in the picture.
+	Group, Series string
+	// Of and By are a case and a system, as in "fast/mob". Of several systems, as in "fast/mob|aria2", the fastest counts.
+	// System "bound" is the bound of the case. By without a case has the case of Of.
 	Of, By string
-	// Published is the ratio in the paper, zero if its text gives none, and Tolerance the share by which it may differ.
-	Published, Tolerance float64
-	// Least is the least ratio with which the order of the paper holds. Zero: none.
-	Least float64
-	// Source quotes what the paper says. Why is the reason why this differs, if it is known.
-	Source, Why string
+	// Published is the ratio in the paper, and Least the least ratio that keeps the order of the paper. Zero: none.
+	Published, Least float64
+}
+
+// PaperFigures lists the figures of some papers.
+func PaperFigures(papers ...string) (all []PaperFigure) {
+	for _, f := range paperFigures() {
+		if paper, _, _ := strings.Cut(f.Name, ","); slices.Contains(papers, paper) {
+			f.Rows = eachValue(f.Rows, func(r *PaperRow) []*string { return []*string{&r.Group, &r.Of, &r.By} })
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// PaperCases lists the calibration and the cases of the rows of some papers.
+func PaperCases(papers ...string) (all []PaperCase) {
+	var rows []PaperRow
+	for _, f := range PaperFigures(papers...) {
+		rows = append(rows, f.Rows...)
+	}
+	for _, c := range eachValue(paperCases(), func(c *PaperCase) []*string { return []*string{&c.Name, &c.Commands} }) {
+		if c.Name == fullSpeed || c.Name == scaledDown || slices.ContainsFunc(rows, func(r PaperRow) bool { return r.uses(&c) }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (r *PaperRow) uses(c *PaperCase) bool {
+	return strings.HasPrefix(r.Of, c.Name+"/") || strings.HasPrefix(r.By, c.Name+"/")
+}
+
+// eachValue repeats items for each of the values in braces in their first texts.
+func eachValue[T any](items []T, texts func(*T) []*string) (all []T) {
+	for _, item := range items {
+		_, rest, _ := strings.Cut(*texts(&item)[0], "{")
+		values, _, _ := strings.Cut(rest, "}")
+		for value := range strings.SplitSeq(values, ",") {
+			repeated := item
+			for _, text := range texts(&repeated) {
+				*text = strings.NewReplacer("{"+values+"}", value, "*", value).Replace(*text)
+			}
+			all = append(all, repeated)
+		}
+	}
+	return all
 }
 
 // PaperReport is a comparison with papers.
@@ -51,38 +103,33 @@ type PaperReport struct {
 
 // mostCPU is the share of CPU above which a run compares nothing, and calibrationSpread the most by which the share of
 // the bound and the copies of the scaled calibration may differ.
-const (
-	mostCPU           = 0.85
-	calibrationSpread = 0.05
-)
+const mostCPU, calibrationSpread = 0.85, 0.05
 
 // compared is a row with its outcome.
 type compared struct {
-	*PaperRow
+	PaperRow
 	// Here is the ratio here, zero if there is none. Ratio is Here by Published, zero if they are not compared.
 	Here, Ratio float64
-	// Verdict is such as "agrees", or a reason. Differs marks what holds in the paper and not here.
-	Verdict string
+	// Outcome is a sentence. Differs marks what holds in the paper and not here.
+	Outcome string
 	Differs bool
 	CPU     float64
 	Runs    int
 	Load    string
 }
 
-// rate returns the rate of Of or By, or zero after setting the verdict. It adds runs and CPU.
-func (r *PaperReport) rate(c *compared, key string) (rate float64) {
+// rate returns the rate of Of or By, or zero and the reason. It adds runs and CPU.
+func (r *PaperReport) rate(c *compared, key string) (rate float64, why string) {
 	name, systems, _ := strings.Cut(key, "/")
 	report := r.Results[name]
 	if report == nil {
-		c.Verdict = cmp.Or(c.Verdict, "not run")
-		return 0
+		return 0, "not run"
 	}
 	c.Load = cmp.Or(c.Load, report.Made.Load)
 	if systems == "bound" {
-		return report.Bound
+		return report.Bound, "no bound"
 	}
-	why := ""
-	for _, system := range strings.Split(systems, "|") {
+	for system := range strings.SplitSeq(systems, "|") {
 		for _, l := range report.LeftOut {
 			if l.System == system || l.System == "" {
 				why = cmp.Or(why, l.Why)
@@ -95,40 +142,44 @@ func (r *PaperReport) rate(c *compared, key string) (rate float64) {
 			c.CPU, c.Runs = max(c.CPU, run.Machine), max(c.Runs, len(res.Runs))
 		}
 	}
-	if rate == 0 {
-		c.Verdict = cmp.Or(c.Verdict, why, "no result")
-	}
-	return rate
+	return rate, cmp.Or(why, "no result")
 }
 
-// compare evaluates a row.
-func (r *PaperReport) compare(row *PaperRow) compared {
+// compare compares a row.
+func (r *PaperReport) compare(f *PaperFigure, row PaperRow) compared {
 	c := compared{PaperRow: row}
-	of, by := r.rate(&c, row.Of), r.rate(&c, row.By)
+	of, why := r.rate(&c, row.Of)
+	if name, _, _ := strings.Cut(row.Of, "/"); !strings.Contains(row.By, "/") {
+		row.By = name + "/" + row.By
+	}
+	by, whyBy := r.rate(&c, row.By)
 	if of == 0 || by == 0 {
-		return c
+		return compared{PaperRow: row, Outcome: pick(of == 0, why, whyBy)}
 	}
 	c.Here = of / by
 	switch {
 	case c.CPU > mostCPU:
-		c.Verdict = "*CPU bound*, not compared"
+		c.Outcome = "Not compared: *CPU bound*"
 		return c
-	case r.scaled(row) && !r.scaleHolds():
-		c.Verdict = "scaled, and the calibration differs: not compared"
+	case r.scaled(&row) && !r.scaleHolds():
+		c.Outcome = "Not compared: the case is scaled, and the calibration differs"
+		return c
+	case row.Least == 0 && row.Published == 0:
+		c.Outcome = "The paper has no number"
 		return c
 	}
-	var verdicts []string
+	var parts []string
 	if row.Least > 0 {
 		c.Differs = c.Here < row.Least
-		verdicts = append(verdicts, pick(c.Differs, fmt.Sprintf("order **differs**, at least %.3g expected", row.Least), "order holds"))
+		parts = append(parts, pick(c.Differs, fmt.Sprintf("the order **differs** (at least %.3g expected)", row.Least), "the order holds"))
 	}
 	if row.Published > 0 {
 		c.Ratio = c.Here / row.Published
-		off := math.Abs(c.Ratio-1) > row.Tolerance
+		off := math.Abs(c.Ratio-1) > f.Tolerance
 		c.Differs = c.Differs || off
-		verdicts = append(verdicts, pick(off, "**differs**", "agrees"))
+		parts = append(parts, pick(off, fmt.Sprintf("the ratio **differs** by more than %.0f %%", 100*f.Tolerance), "the ratio agrees"))
 	}
-	c.Verdict = strings.Join(verdicts, "; ") + pick(c.Differs, ": "+cmp.Or(row.Why, "the reason is not known"), "")
+	c.Outcome = "T" + strings.Join(parts, ", and ")[1:]
 	return c
 }
 
@@ -141,19 +192,28 @@ func pick(first bool, a, b string) string {
 
 // scaled reports whether a case of a row is scaled.
 func (r *PaperReport) scaled(row *PaperRow) bool {
-	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool {
-		return c.Scaled && (strings.HasPrefix(row.Of, c.Name+"/") || strings.HasPrefix(row.By, c.Name+"/"))
-	})
+	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool { return c.Scaled && row.uses(&c) })
+}
+
+// calibrated is the result of a case of the calibration.
+type calibrated struct {
+	Name, Load         string
+	Share, Copies, CPU float64
+}
+
+// Calibration lists the results of the calibration.
+func (r *PaperReport) Calibration() (all []calibrated) {
+	for _, name := range []string{fullSpeed, scaledDown} {
+		if report := r.Results[name]; report != nil && report.Result("mob") != nil {
+			res := report.Result("mob")
+			all = append(all, calibrated{name, report.Made.Load, res.Share, report.MostCopies(res.Median()), res.Median().Machine})
+		}
+	}
+	return all
 }
 
 // scaleHolds reports whether the scaled calibration has the share of the bound and the copies of full speed.
 func (r *PaperReport) scaleHolds() bool {
-	var shares, copies []float64
-	for _, c := range Calibration() {
-		if report := r.Results[c.Name]; report != nil && report.Result("mob") != nil {
-			res := report.Result("mob")
-			shares, copies = append(shares, res.Share), append(copies, report.MostCopies(res.Median()))
-		}
-	}
-	return len(shares) == 2 && math.Abs(shares[0]-shares[1]) <= calibrationSpread && math.Abs(copies[0]-copies[1]) <= calibrationSpread
+	c := r.Calibration()
+	return len(c) == 2 && math.Abs(c[0].Share-c[1].Share) <= calibrationSpread && math.Abs(c[0].Copies-c[1].Copies) <= calibrationSpread
 }

@@ -4,84 +4,99 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// TestPaperTable checks that names and rows are unique, that each row has a source, and that its cases are in the table.
+// TestPaperTable checks that names and rows are unique, that each row has a source, and that rows and cases have each other.
 func TestPaperTable(t *testing.T) {
-	cases, rows := PaperTable()
 	names := map[string]bool{}
-	for _, c := range append(Calibration(), cases...) {
-		if names[c.Name] || strings.Contains(c.Name, "/") || len(c.Commands) == 0 {
-			t.Errorf("case %q: duplicate, with a slash, or without commands", c.Name)
+	for _, c := range PaperCases(PaperNames()...) {
+		if names[c.Name] || strings.ContainsAny(c.Name+c.Commands, "/*{}") || c.Commands == "" {
+			t.Errorf("case %q: duplicate, without commands, or with a slash, an asterisk or braces", c.Name)
 		}
 		names[c.Name] = true
 	}
+	if all := eachValue(paperCases(), func(c *PaperCase) []*string { return []*string{&c.Name} }); len(all) != len(names) {
+		t.Errorf("%d cases, and %d with rows", len(all), len(names))
+	}
 	seen := map[string]bool{}
-	for _, r := range rows {
-		name := strings.Join([]string{r.Paper, r.Figure, r.Group, r.Series}, ", ")
-		of, _, _ := strings.Cut(r.Of, "/")
-		by, _, _ := strings.Cut(r.By, "/")
-		switch {
-		case seen[name] || r.Group == "" || r.Series == "" || r.Figure == "":
-			t.Errorf("%s: duplicate or without a name", name)
-		case r.Source == "":
-			t.Errorf("%s: no source", name)
-		case !names[of] || !names[by]:
-			t.Errorf("%s: no case %q or %q", name, of, by)
-		case !slices.Contains(PaperNames(), r.Paper):
-			t.Errorf("%s: unknown paper", name)
+	for _, f := range PaperFigures(PaperNames()...) {
+		for _, r := range f.Rows {
+			name := strings.Join([]string{f.Name, r.Group, r.Series}, ", ")
+			of, _, _ := strings.Cut(r.Of, "/")
+			by, _, other := strings.Cut(r.By, "/")
+			switch {
+			case seen[name] || r.Group == "" || r.Series == "" || f.Source == "" || f.Tolerance == 0:
+				t.Errorf("%s: duplicate, or without a name, source or tolerance", name)
+			case !names[of] || other && !names[by]:
+				t.Errorf("%s: no case %q or %q", name, of, by)
+			}
+			seen[name] = true
 		}
-		seen[name] = true
+	}
+	if got := len(PaperFigures(PaperNames()...)); got != len(paperFigures()) {
+		t.Errorf("%d of %d figures have papers", got, len(paperFigures()))
 	}
 }
 
 // paperOf is a report with a calibration that holds and results of two systems.
 func paperOf(mob, aria2 float64) *PaperReport {
-	cases, _ := PaperTable()
-	r := &PaperReport{Papers: []string{"mob"}, Scale: 4, Cases: cases, Results: map[string]*Report{}}
-	for _, c := range append(Calibration(), PaperCase{Name: fast}, PaperCase{Name: "4,12,16,32"}) {
+	r := &PaperReport{Papers: []string{"mob"}, Scale: 4, Cases: PaperCases("mob"), Results: map[string]*Report{}}
+	for _, name := range []string{fullSpeed, scaledDown, fast, "64 nodes", "32kB 40ms", "8MB 40ms"} {
 		report := &Report{Made: &Made{Load: "1.50"}, Bound: 12e6, Clusters: []ClusterSize{{Name: "A", Nodes: 4}, {Name: "B", Nodes: 4}}}
 		report.Add("mob", &Run{Rate: mob, Machine: 0.3, Copies: []ClusterCopies{{Cluster: "A"}, {Cluster: "B", Copies: 1.02}}})
 		report.Add("aria2", &Run{Rate: aria2, Machine: 0.2})
-		r.Results[c.Name] = report
+		report.Add("magpie", &Run{Rate: aria2, Machine: 0.2})
+		r.Results[name] = report
 	}
 	return r
 }
 
-// TestPaperRows checks which rows are compared, and what is said of them.
+// TestPaperRows checks which rows are compared, and the sentences of their outcomes.
 func TestPaperRows(t *testing.T) {
-	scaled := "4,12,16,32"
-	copies := func(r *PaperReport) { r.Results["4x4 scaled"].Results[0].Runs[0].Copies[1].Copies = 1.09 }
+	const scaled = "64 nodes"
+	copies := func(r *PaperReport) { r.Results[scaledDown].Results[0].Runs[0].Copies[1].Copies = 1.09 }
+	busy := func(systems ...int) func(r *PaperReport) {
+		return func(r *PaperReport) {
+			for _, i := range systems {
+				r.Results[fast].Results[i].Runs[0].Machine = 0.86
+			}
+		}
+	}
 	for _, c := range []struct {
-		name, of, by string
-		change       func(r *PaperReport)
-		here, ratio  float64
-		verdict      string
+		name, of, by     string
+		change           func(r *PaperReport)
+		published, least float64
+		here, ratio      float64
+		outcome          string
 	}{
-		{"agrees", fast + "/mob", fast + "/aria2", nil, 2, 1, "order holds; agrees"},
-		{"best of several", fast + "/mob", fast + "/aria2|mob", nil, 1, 0.5, "order **differs**, at least 1.5 expected; **differs**: of the test"},
-		{"above the bound", fast + "/bound", fast + "/aria2", nil, 2.4, 1.2, "order holds; **differs**: of the test"},
-		{"busy", fast + "/mob", fast + "/aria2", func(r *PaperReport) { r.Results[fast].Results[1].Runs[0].Machine = 0.86 }, 2, 0, "*CPU bound*, not compared"},
-		{"scaled", scaled + "/mob", fast + "/aria2", nil, 2, 1, "order holds; agrees"},
-		{"scaled, copies differ", scaled + "/mob", fast + "/aria2", copies, 2, 0, "scaled, and the calibration differs: not compared"},
-		{"not scaled, copies differ", fast + "/mob", fast + "/aria2", copies, 2, 1, "order holds; agrees"},
-		{"failed", fast + "/mob", fast + "/rtorrent", func(r *PaperReport) { r.Results[fast].Add("rtorrent", &Run{Error: "lost"}) }, 0, 0, "lost"},
-		{"left out", fast + "/mob", fast + "/rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"rtorrent", "missing"}} }, 0, 0, "missing"},
-		{"all left out", fast + "/mob", fast + "/rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"", "no root"}} }, 0, 0, "no root"},
-		{"not run", "slow/mob", fast + "/aria2", nil, 0, 0, "not run"},
+		{"agrees", fast + "/mob", "aria2", nil, 2, 1.5, 2, 1, "The order holds, and the ratio agrees"},
+		{"other order", fast + "/aria2", "mob", nil, 2, 1.5, 0.5, 0.25, "The order **differs** (at least 1.5 expected), and the ratio **differs** by more than 10 %"},
+		{"other ratio", fast + "/mob", "aria2", nil, 2.5, 1.5, 2, 0.8, "The order holds, and the ratio **differs** by more than 10 %"},
+		{"order only", fast + "/mob", "aria2", nil, 0, 1.5, 2, 0, "The order holds"},
+		{"ratio only", fast + "/mob", "aria2", nil, 2, 0, 2, 1, "The ratio agrees"},
+		{"no number", fast + "/mob", "bound", nil, 0, 0, 10.0 / 12, 0, "The paper has no number"},
+		{"best of several", fast + "/mob", fast + "/aria2|mob", nil, 1, 1, 1, 1, "The order holds, and the ratio agrees"},
+		{"both busy", fast + "/mob", "aria2", busy(0, 1), 2, 1.5, 2, 0, "Not compared: *CPU bound*"},
+		{"one busy", fast + "/mob", "aria2", busy(1), 2, 1.5, 2, 0, "Not compared: *CPU bound*"},
+		{"scaled", scaled + "/mob", "aria2", nil, 2, 1.5, 2, 1, "The order holds, and the ratio agrees"},
+		{"scaled, copies differ", scaled + "/mob", fast + "/aria2", copies, 2, 1.5, 2, 0, "Not compared: the case is scaled, and the calibration differs"},
+		{"not scaled, copies differ", fast + "/mob", "aria2", copies, 2, 1.5, 2, 1, "The order holds, and the ratio agrees"},
+		{"failed", fast + "/mob", "rtorrent", func(r *PaperReport) { r.Results[fast].Add("rtorrent", &Run{Error: "lost"}) }, 2, 1.5, 0, 0, "lost"},
+		{"left out", fast + "/mob", "rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"rtorrent", "missing"}} }, 2, 1.5, 0, 0, "missing"},
+		{"all left out", fast + "/mob", "rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"", "no root"}} }, 2, 1.5, 0, 0, "no root"},
+		{"not run", "slow/mob", fast + "/aria2", nil, 2, 1.5, 0, 0, "not run"},
 	} {
 		r := paperOf(10e6, 5e6)
 		if c.change != nil {
 			c.change(r)
 		}
-		got := r.compare(&PaperRow{Of: c.of, By: c.by, Published: 2, Tolerance: 0.1, Least: 1.5, Why: "of the test"})
-		if math.Abs(got.Here-c.here) > 1e-9 || math.Abs(got.Ratio-c.ratio) > 1e-9 || got.Verdict != c.verdict || got.Differs != strings.Contains(c.verdict, "differs**") {
-			t.Errorf("%s: %v, %v, %q, %v", c.name, got.Here, got.Ratio, got.Verdict, got.Differs)
+		got := r.compare(&PaperFigure{Tolerance: 0.1}, PaperRow{Of: c.of, By: c.by, Published: c.published, Least: c.least})
+		if math.Abs(got.Here-c.here) > 1e-9 || math.Abs(got.Ratio-c.ratio) > 1e-9 || got.Outcome != c.outcome || got.Differs != strings.Contains(c.outcome, "differs**") {
+			t.Errorf("%s: %v, %v, %q, %v", c.name, got.Here, got.Ratio, got.Outcome, got.Differs)
 		}
 	}
 }
@@ -111,19 +126,22 @@ func TestSimulatedRuns(t *testing.T) {
 // TestCrossover checks the sizes from which mob is faster than the push.
 func TestCrossover(t *testing.T) {
 	for want, here := range map[string][]float64{
-		"more than 1, up to 2":           {0.5, 0.8, 1.5},
-		"**differs**: 2 is slower again": {0.5, 1.2, 0.9},
-		"**differs**: slower up to 2":    {0.5, 0.6, 0.9},
-		"**differs**: faster from 0 on":  {1.5, 1.6, 1.9},
-		"not run":                        {0, 0, 0},
+		" slower up to 1 and faster from 2 on":               {0.5, 0.8, 1.5},
+		" slower up to 2":                                    {0.5, 1.2, 0.9},
+		" faster from 0 on":                                  {1.5, 1.6, 1.9},
+		" slower up to 0 and faster from 2 on (*CPU bound*)": {0.5, 0, -1.9},
+		"": {0, 0, 0},
 	} {
-		var rows []compared
+		f := &comparedFigure{PaperFigure: PaperFigure{Name: messages}}
 		for i, v := range here {
-			rows = append(rows, compared{PaperRow: &PaperRow{Series: messageSeries("40ms"), Group: string(rune('0' + i))}, Here: v})
+			f.Compared = append(f.Compared, compared{PaperRow: PaperRow{Group: string(rune('0' + i))}, Here: math.Abs(v), CPU: 0.8 - min(v, 0)})
 		}
-		if got := crossover(rows, "40ms"); got != want {
+		if got := f.Crossover(); got != want {
 			t.Errorf("%v: %q, want %q", here, got, want)
 		}
+	}
+	if got := new(comparedFigure).Crossover(); got != "" {
+		t.Errorf("%q for another figure", got)
 	}
 }
 
@@ -139,14 +157,18 @@ func TestPaperReport(t *testing.T) {
 	}
 	text := string(b)
 	for _, want := range []string{
-		"| 4x4 scaled | 0.417 | 1.02 | 30 % | 1.50 |", "- mob, figure 4, fast, mob / aria2: 0.5. order **differs**, at least 1 expected",
-		"| fast: mob / aria2 | - | 0.5 | - |", "| slow: mob / aria2 | - | - | - | not run |", "](mob-4.svg)", "not run at 40 ms",
+		"| 4x4 scaled | 0.417 | 1.02 | 30 % | 1.50 |",
+		"- mob, figures 4 and 5: fast, mob / aria2: 0.5. The order **differs** (at least 1 expected): the reason is not known.",
+		"| fast: mob / aria2 | - | 0.5 | - | The order **differs** (at least 1 expected) | 1 | 30 % | 1.50 |",
+		"| slow: mob / aria2 | - | - | - | not run | - | - | - |",
+		"](mob-figures-4-and-5.svg)",
+		"Here mob is slower up to 8MB.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "mob-4.svg")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "mob-figures-4-and-5.svg")); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,249 +1,210 @@
 package bench
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 )
 
 // PaperNames lists the papers.
 func PaperNames() []string { return []string{"mob", "cooper", "kascade", "stable", "twister"} }
 
-// Calibration lists the cases that say whether scaled ones are to be compared.
-func Calibration() []PaperCase {
-	run := []string{"grid --systems mob --scenario fast --size 120MB"}
-	return []PaperCase{{Name: "4x4 at full speed", Commands: run}, {Name: "4x4 scaled", Commands: run, Scaled: true}}
-}
+// Names of systems that follow plans, and of cases.
+const (
+	balanced   = "mob:plan=balanced"
+	stable     = "mob:plan=stable"
+	fpfr       = "mob:plan=fpfr"
+	chain      = "mob:plan=chain"
+	fullSpeed  = "4x4 at full speed"
+	scaledDown = "4x4 scaled"
+)
 
-// paperTable collects cases and rows of a paper.
-type paperTable struct {
-	paper string
-	cases []PaperCase
-	rows  []*PaperRow
-}
-
-// PaperTable returns the cases and the rows of all papers.
-func PaperTable() ([]PaperCase, []*PaperRow) {
-	t := new(paperTable)
-	for i, add := range []func(){t.mob, t.cooper, t.kascade, t.stable, t.twister} {
-		t.paper = PaperNames()[i]
-		add()
-	}
-	return t.cases, t.rows
-}
-
-func (t *paperTable) run(c PaperCase, commands ...string) {
-	c.Paper, c.Commands = t.paper, commands
-	t.cases = append(t.cases, c)
-}
-
-// row adds a row. By is a system of the case of of, or a case and a system. Published and least may be zero.
-func (t *paperTable) row(figure, group, series, of, by string, published, least float64, source, why string) *PaperRow {
-	if !strings.Contains(by, "/") {
-		name, _, _ := strings.Cut(of, "/")
-		by = name + "/" + by
-	}
-	r := &PaperRow{t.paper, figure, group, series, of, by, published, 0.1, least, source, why}
-	t.rows = append(t.rows, r)
-	return r
-}
-
-// messageSeries is the series of rows by the size of a message, at a round trip.
-func messageSeries(rtt string) string { return "mob / MagPIe, " + rtt }
-
-func (t *paperTable) mob() {
+// paperCases lists the cases of all papers. TestQuickTime sums the times of the cases of --quick.
+func paperCases() []PaperCase {
 	const (
-		plan    = "mob:plan=balanced"
-		systems = "grid --systems mob,mob:plan=balanced,aria2 --size 120MB"
-		static  = "4.1: MOB performs similar to Balanced Multicasting in the static scenarios, and outperforms it in all three dynamic ones"
+		three     = "grid --systems mob,mob:plan=balanced,aria2 --size 120MB"
+		simulated = "sim --rtt 20ms --size 60MB --scenario *"
+		cooper    = "grid --clusters 20 --nic 1.875MB --size 100MB --systems "
+		kascade   = "grid --nic 12.5MB --size 120MB --systems mob --clusters "
+		racks     = "--clusters (4x5) --nic 12.5MB --rack-uplink 12.5MB --size "
 	)
-	scenarios := []string{fast, slow, fastSlow, slowFast, mayhem}
-	least := map[string]float64{fast: 0.9, slow: 0.9, fastSlow: 1, slowFast: 1, mayhem: 1}
-	for _, s := range scenarios {
-		t.run(PaperCase{Name: s, Initial: s != mayhem}, systems+" --rtt 20ms --scenario "+s)
-		for _, nodes := range []string{"4x16", "4,12,16,32"} {
-			shape := fmt.Sprintf(" --rtt 20ms --size 15MB --scenario %s --clusters %s", s, nodes)
-			t.run(PaperCase{Name: s + " " + nodes, Initial: s != mayhem, Long: s != fast && s != mayhem || nodes != "4x16"}, "sim"+shape, "sim --plan balanced"+shape)
-		}
-	}
-	for _, s := range scenarios {
-		for _, system := range []string{"mob", plan, "aria2"} {
-			t.row("4, share of the bound", s, system, s+"/"+system, "bound", 0, 0, "4.1: the rates are in a picture only", "")
-		}
-	}
-	for _, s := range scenarios {
-		t.row("4", s, "mob / aria2", s+"/mob", "aria2", 0, 1, "4.1: BitTorrent always performs worst", "")
-		t.row("4", s, "mob / balanced plan", s+"/mob", plan, 0, least[s], static, "")
-	}
-	for i, nodes := range []string{"4x16", "4,12,16,32"} {
-		for _, s := range scenarios {
-			t.row(fmt.Sprintf("%d, simulated", 4+i), s, "mob / balanced plan, "+nodes, s+" "+nodes+"/mob", plan, 0, least[s], static, "15 MB are too short for the start of 64 nodes")
-		}
-	}
-	t.row("4, changes", "mayhem / fast", "mob", "mayhem/mob", "fast/mob", 0.62, 0, "4.1: 62 % of its throughput in fast", "the draws of the links differ")
-	t.row("4, changes", "mayhem / fast", plan, "mayhem/"+plan, "fast/"+plan, 0.42, 0, "4.1: 42 % of its throughput in fast", "the draws of the links differ")
-	t.row("4, changes", "slow-fast / slow", plan, "slow-fast/"+plan, "slow/"+plan, 1, 0, "4.1: the same throughput as in slow",
-		"senders there shape the rates of trees; here a tree is as fast as its links")
-	t.run(PaperCase{Name: "100 ms"}, systems+" --rtt 100ms")
-	for i, system := range []string{"mob", plan, "aria2"} {
-		t.row("text, third experiment", "100 ms / 20 ms", system, "100 ms/"+system, "fast/"+system, []float64{0.925, 0.997, 0.62}[i], 0,
-			"4.1: 7.5 % slower for MOB, 0.3 % for Balanced Multicasting, 38 % for BitTorrent", "16 nodes here, and shorter contents, of which the start is a larger part")
-	}
-	t.run(PaperCase{Name: "4,12,16,32", Scaled: true, Long: true}, "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB")
-	t.row("5", "fast", "mob / balanced plan", "4,12,16,32/mob", plan, 0, 1, "4.1: MOB outperforms Balanced Multicasting in all cases", "")
-	for _, n := range []int{1, 2, 4, 8, 16} {
-		name, group := fmt.Sprintf("two NICs 4x%d", n), fmt.Sprintf("4x%d", n)
-		t.run(PaperCase{Name: name, WAN: 250, Scaled: true, Long: n != 1 && n != 4},
-			fmt.Sprintf("grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x%d", n))
-		t.row("6", group, "mob / balanced plan", name+"/mob", plan, 29.0/26, 0.9, "4.2: MOB reaches 29 MB/s, Balanced about 26 MB/s",
-			"the LAN was the limit there, and is not here").Tolerance = 0.3
-		if n > 1 {
-			t.row("6", group, "mob / mob 4x1", name+"/mob", "two NICs 4x1/mob", 0, 1.5, "4.2: 29 MB/s overcome a single interface of 12.5 MB/s", "")
-		}
-	}
-	for _, rtt := range []string{"40ms", "100ms"} {
-		for _, size := range []string{"32kB", "128kB", "512kB", "2MB", "8MB", "32MB", "128MB"} {
-			name := size + " " + rtt
-			t.run(PaperCase{Name: name, Long: size == "128kB" || size == "2MB" || size == "128MB"}, "grid --systems mob,magpie --rtt "+rtt+" --size "+size)
-			t.row("text, fourth experiment", size, messageSeries(rtt), name+"/mob", "magpie", 0, 0.5, "4.1: MOB reached at least half the throughput of MagPIe",
-				"the handshakes of a swarm take nine round trips; a group has its connections before the message")
-		}
-	}
-	t.row("text, largest messages", "128 MB", messageSeries("40ms"), "128MB 40ms/mob", "magpie", 8.5/3, 1, "4.1: MagPIe up to 3 MB/s, MOB up to 8.5 MB/s",
-		"mob uses 0.9 of the bound of 12 MB/s").Tolerance = 0.5
+	return slices.Concat([]PaperCase{
+		{Name: fullSpeed, Commands: "grid --systems mob --scenario fast --size 120MB", Quick: 2},
+		{Name: scaledDown, Commands: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: 2},
+
+		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Commands: three + " --rtt 20ms --scenario *", Quick: 2},
+		{Name: "{fast,mayhem} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced", Quick: 2},
+		{Name: "{slow,fast-slow,slow-fast} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced"},
+		{Name: "{fast,slow,fast-slow,slow-fast,mayhem} 4 to 32", Commands: simulated + " --clusters 4,12,16,32;" + simulated + " --clusters 4,12,16,32 --plan balanced"},
+		{Name: "100 ms", Commands: three + " --rtt 100ms"},
+		{Name: "64 nodes", Commands: "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB", Scaled: true},
+		{Name: "two NICs 4x{1,2,4,8,16}", Commands: "grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x*", WAN: 250, Scaled: true},
+		{Name: "{32kB,512kB,8MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *", Quick: 1},
+		{Name: "{128kB,2MB,32MB,128MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *"},
+		{Name: "{32kB,128kB,512kB,2MB,8MB,32MB,128MB} 100ms", Commands: "grid --systems mob,magpie --rtt 100ms --size *"},
+
+		{Name: "rounds 20", Commands: "sim --strategy permutation,rb --blocks 200 --nodes 20", Quick: 1},
+		{Name: "rounds {100,300}", Commands: "sim --strategy permutation,rb --blocks 200 --nodes *"},
+		{Name: "batches", Commands: "sim --strategy sequential,overlap1,overlap2 --nodes 20 --blocks 16 --batches 2 --repeat 10", Quick: 1},
+		{Name: "20 nodes", Commands: cooper + "mob:strategy=permutation,mob:strategy=overlap2,mob:strategy=rb"},
+		{Name: "20 nodes, BitTorrent", Commands: cooper + "rtorrent"},
+
+		{Name: "{21,51} nodes", Commands: kascade + "*", Scaled: true, Quick: 2},
+		{Name: "{2,11} nodes", Commands: kascade + "*", Scaled: true},
+		{Name: "201 nodes", Commands: "sim --clusters 201 --nic 125MB --size 60MB"},
+		{Name: "kill 10%@2s", Commands: kascade + "51 --kill 10%@2s", Scaled: true, Quick: 2},
+		{Name: "kill {2%@2s,5%@2s,2%@2s+500ms,5%@2s+500ms,10%@2s+500ms}", Commands: kascade + "51 --kill *", Scaled: true},
+		{Name: "six sites", Commands: "grid --systems mob:cast:there,taktuk --clusters 3,1,1,1,1,1 --rtt 16ms --nic 12.5MB --size 120MB", WAN: 125, Scaled: true},
+		{Name: "50 MB", Commands: "grid --systems mob:cast:there,taktuk,kascade --clusters 20 --nic 12.5MB --size 50MB", Scaled: true},
+
+		{Name: "planners", Commands: "planners --destinations 10,399 --algorithms stable,fpfr,dijkstra,random,flat", Quick: 1},
+		{Name: "chain of {2,3}", Commands: "grid --systems mob:plan=chain --nic 9MB --size 60MB --clusters *"},
+
+		{Name: "{50MB,100MB,200MB} to 1", Commands: "grid --systems mob:plan=chain --clusters 2 --nic 12.5MB --size *", Scaled: true},
+		{Name: "{50MB,100MB,200MB} to 19", Commands: "grid --systems mob:plan=chain " + racks + "*", Scaled: true},
+		{Name: "naive", Commands: "sim --plan chain " + racks + "25MB;sim --plan flat " + racks + "25MB"},
+		{Name: "150 receivers", Commands: "sim --plan chain --clusters 151 --nic 12.5MB --size 25MB"},
+		{Name: "shuffled chain", Commands: "grid --systems mob:plan=chain,mob:shuffled:plan=chain " + racks + "100MB", Scaled: true, Quick: 4},
+		{Name: "shuffle", Commands: "collective Shuffle, 16 x 1 MB", Quick: 1},
+		{Name: "reduction", Commands: "collective Shuffle with local reduction", Quick: 1},
+	},
+		stableCases("7a", "7,1,2,1 --slow-node D0=3MB", true, 2),
+		stableCases("7b", "31,1,16,1 --slow-node D0=3MB", true, 0),
+		stableCases("7c", "60,9,35,2 --slow-node D0=3MB --slow-node D1=3MB", true, 0),
+		stableCases("7d without", "10", false, 2),
+		stableCases("7d slow last", "11 --slow-node A10=4.7MB", false, 0),
+		stableCases("7d slow first", "11 --slow-node A1=4.7MB", false, 2),
+	)
 }
 
-func (t *paperTable) cooper() {
-	t.run(PaperCase{Name: "rounds"}, "sim --strategy permutation,rb --nodes 20,100,300 --blocks 200")
-	for i, n := range []int{20, 100, 300} {
-		limit := float64(205 + 2*i) // k + log2 n
-		group, of := fmt.Sprintf("%d nodes", n), fmt.Sprintf("rounds/permutation %d", n)
-		t.row("3, rounds", group, "limit", of, fmt.Sprintf("bound %d", n), limit/(limit+4), 0, "3: k + log2 n + 4 rounds", "").Tolerance = 0.03
-		t.row("3, rounds", group, "permutation / rb", of, fmt.Sprintf("rb %d", n), (limit+40)/(limit+4), 1, "3: random blocks take 30 to 50 rounds more", "")
+// stableCases lists the cases of a shape on the grid, and in the simulator with all planners.
+func stableCases(name, clusters string, scaled bool, quick float64) []PaperCase {
+	flags := " --nic 9MB --size 60MB --clusters " + clusters
+	return []PaperCase{
+		{Name: name, Commands: "grid --systems mob:plan=stable,mob:plan=fpfr,mob:plan=dijkstra" + flags, WAN: 6, Sum: true, Scaled: scaled, Quick: quick},
+		{Name: name + " simulated", Commands: "sim --plan stable" + flags + ";" + rivals("sim --plan ", flags, ";"), WAN: 6, Sum: true, Scaled: scaled, Quick: quick},
 	}
-	t.run(PaperCase{Name: "batches"}, "sim --strategy sequential,overlap1,overlap2 --nodes 20 --blocks 16 --batches 2 --repeat 10")
-	const encoders = "in rounds a batch costs log2 n of them; there it also waits for encoders"
-	t.row("18, rounds", "2 batches", "overlap1 / sequential", "batches/overlap1 20", "sequential 20", 160.0/135, 1, "6.3: 160 s and 135 s", encoders)
-	t.row("18, rounds", "2 batches", "overlap2 / sequential", "batches/overlap2 20", "sequential 20", 160.0/128, 1, "6.3: 160 s and 128 s", encoders)
-	t.run(PaperCase{Name: "20 nodes"},
-		"grid --systems mob:strategy=permutation,mob:strategy=overlap2,mob:strategy=rb --clusters 20 --nic 1.875MB --size 100MB")
-	t.run(PaperCase{Name: "20 nodes, BitTorrent", Long: true}, "grid --systems rtorrent --clusters 20 --nic 1.875MB --size 100MB")
-	t.row("16", "share of F/W", "rtorrent", "20 nodes, BitTorrent/rtorrent", "bound", 53.3/106, 0, "6.2: 106 s, where F/W is 53.3 s", "another rTorrent")
-	for _, s := range []struct {
-		system  string
-		seconds float64
-		why     string
-	}{
-		{"mob:strategy=permutation", 80, "192 small blocks here, 16 large ones there"}, {"mob:strategy=overlap2", 60, "a piece of the content with --quick is one batch"},
-		{"mob:strategy=rb", 115, "smaller blocks here, so that reports cost less"},
-	} {
-		t.row("16", "share of F/W", s.system, "20 nodes/"+s.system, "bound", 53.3/s.seconds, 0, fmt.Sprintf("6.2: %g s, where F/W is 53.3 s", s.seconds), s.why)
-	}
-	t.row("16", "order", "overlap2 / rb", "20 nodes/mob:strategy=overlap2", "mob:strategy=rb", 0, 1, "6.2: 48 % less time than random blocks", "")
 }
 
-func (t *paperTable) kascade() {
-	for _, n := range []int{1, 10, 20, 50} {
-		name := fmt.Sprintf("%d nodes and the source", n)
-		t.run(PaperCase{Name: name, Scaled: true, Long: n < 20}, fmt.Sprintf("grid --clusters %d --nic 12.5MB --size 120MB --systems mob", n+1))
-		t.row("7", name, "share of the link", name+"/mob", "bound", 0.95, 0, "IV-A: nearly saturates the links", "")
-	}
-	t.run(PaperCase{Name: "200 receivers", Long: true}, "sim --clusters 201 --nic 125MB --size 60MB")
-	t.row("7", "200 receivers", "share of the link, simulated", "200 receivers/mob", "bound", 0.95, 0, "IV-A: scales to 200 nodes", "60 MB take 0.5 s there, as long as the start")
-	for _, k := range []struct {
-		percent       int
-		series, every string
-		lost          float64 // seconds of 62.5
-	}{{2, "together", "", 1}, {5, "together", "", 1}, {10, "together", "", 1}, {2, "in turn", "+500ms", 2}, {5, "in turn", "+500ms", 5}, {10, "in turn", "+500ms", 10}} {
-		name := fmt.Sprintf("kill %d%%@2s%s", k.percent, k.every)
-		t.run(PaperCase{Name: name, Scaled: true, Long: k.percent < 10}, "grid --systems mob --clusters 51 --nic 12.5MB --size 120MB --"+name)
-		t.row("15", fmt.Sprintf("%d %%", k.percent), k.series,
-			name+"/mob", "50 nodes and the source/mob", 62.5/(62.5+k.lost), 0.75, "IV-G: a timeout costs 1 s of 62.5 s; one by one with 100 nodes 2, 5 and 10 of them", "")
-	}
-	t.run(PaperCase{Name: "six sites", WAN: 125, Scaled: true, Long: true}, "grid --systems mob:cast:there,taktuk --clusters 3,1,1,1,1,1 --rtt 16ms --nic 12.5MB --size 120MB")
-	t.row("13", "six sites", "mob:cast:there / taktuk", "six sites/mob:cast:there", "taktuk", 0, 1, "IV-E: Kascade offers the best overall performance", "")
-	t.run(PaperCase{Name: "50 MB", Scaled: true}, "grid --systems mob:cast:there,taktuk,kascade --clusters 20 --nic 12.5MB --size 50MB")
-	t.row("14", "50 MB", "mob:cast:there / taktuk", "50 MB/mob:cast:there", "taktuk", 0, 1, "IV-F: all methods show similar characteristics", "")
-	t.row("14", "50 MB", "mob:cast:there / kascade", "50 MB/mob:cast:there", "kascade", 0, 1, "IV-F: Kascade uses TakTuk to start", "")
+// rivals joins the names of the planners that the paper compares with stable, with texts before and after each.
+func rivals(before, after, separator string) string {
+	return before + strings.Join([]string{"fpfr", "dijkstra", "random", "flat"}, after+separator+before) + after
 }
 
-func (t *paperTable) stable() {
-	planners := []string{"stable", "fpfr", "dijkstra", "random", "flat"}
-	t.run(PaperCase{Name: "planners"}, "planners --destinations 10,399 --algorithms "+strings.Join(planners, ","))
-	rest := func(prefix, suffix string) string {
-		return prefix + strings.Join(planners[1:], suffix+"|"+prefix) + suffix
+// paperFigures lists the figures of all papers.
+func paperFigures() []PaperFigure {
+	rest := rivals("mob:plan=", "", "|")
+	return []PaperFigure{
+		{"mob, figure 4, share of the bound", 0.1, "4.1: the rates are in a picture only", "", []PaperRow{
+			{"{fast,slow,fast-slow,slow-fast,mayhem}", "mob", "*/mob", "bound", 0, 0},
+			{"{fast,slow,fast-slow,slow-fast,mayhem}", balanced, "*/" + balanced, "bound", 0, 0},
+			{"{fast,slow,fast-slow,slow-fast,mayhem}", "aria2", "*/aria2", "bound", 0, 0},
+		}},
+		{"mob, figures 4 and 5", 0.1, "4.1: BitTorrent always performs worst; MOB performs similar to Balanced Multicasting in the static scenarios, " +
+			"and outperforms it in the three dynamic ones", "", []PaperRow{
+			{"{fast,slow,fast-slow,slow-fast,mayhem}", "mob / aria2", "*/mob", "aria2", 0, 1},
+			{"{fast,slow}", "mob / balanced plan", "*/mob", balanced, 0, 0.9},
+			{"{fast-slow,slow-fast,mayhem}", "mob / balanced plan", "*/mob", balanced, 0, 1},
+			{"{fast,slow}", "4x16, simulated", "* 4x16/mob", balanced, 0, 0.9},
+			{"{fast-slow,slow-fast,mayhem}", "4x16, simulated", "* 4x16/mob", balanced, 0, 1},
+			{"{fast,slow}", "4 to 32, simulated", "* 4 to 32/mob", balanced, 0, 0.9},
+			{"{fast-slow,slow-fast,mayhem}", "4 to 32, simulated", "* 4 to 32/mob", balanced, 0, 1},
+			{"fast", "4 to 32", "64 nodes/mob", balanced, 0, 1},
+		}},
+		{"mob, figure 4, changes", 0.1, "4.1: in mayhem MOB has 62 % of its throughput in fast, and Balanced Multicasting 42 %; its throughput in slow-fast is that in slow",
+			"the links draw other rates; senders there shape the rates of trees, and here a tree is as fast as its links", []PaperRow{
+				{"mayhem / fast", "mob", "mayhem/mob", "fast/mob", 0.62, 0},
+				{"mayhem / fast", balanced, "mayhem/" + balanced, "fast/" + balanced, 0.42, 0},
+				{"slow-fast / slow", balanced, "slow-fast/" + balanced, "slow/" + balanced, 1, 0},
+			}},
+		{"mob, third experiment", 0.1, "4.1: with 100 ms MOB is 7.5 % slower, Balanced Multicasting 0.3 %, and BitTorrent 38 %",
+			"16 nodes here, and the start is a larger part of a shorter content", []PaperRow{
+				{"100 ms / 20 ms", "mob", "100 ms/mob", "fast/mob", 0.925, 0},
+				{"100 ms / 20 ms", balanced, "100 ms/" + balanced, "fast/" + balanced, 0.997, 0},
+				{"100 ms / 20 ms", "aria2", "100 ms/aria2", "fast/aria2", 0.62, 0},
+			}},
+		{"mob, figure 6", 0.3, "4.2: MOB reaches 29 MB/s and Balanced Multicasting about 26 MB/s, over interfaces of 12.5 MB/s",
+			"the LAN was the limit there, and is not here", []PaperRow{
+				{"4x{1,2,4,8,16}", "mob / balanced plan", "two NICs 4x*/mob", balanced, 29.0 / 26, 0.9},
+				{"4x{2,4,8,16}", "mob / mob 4x1", "two NICs 4x*/mob", "two NICs 4x1/mob", 0, 1.5},
+			}},
+		{"mob, " + messages + "40ms", 0.5, "4.1: MOB is faster than MagPIe from close to 512 kB on, and has at least half its throughput; with 128 MB 8.5 MB/s and 3 MB/s",
+			"the handshakes of a swarm take nine round trips; a group has its connections before; mob uses 0.9 of the bound of 12 MB/s", []PaperRow{
+				{"{32kB,128kB,512kB,2MB,8MB,32MB}", "mob / MagPIe", "* 40ms/mob", "magpie", 0, 0.5},
+				{"128MB", "mob / MagPIe", "128MB 40ms/mob", "magpie", 8.5 / 3, 1},
+			}},
+		{"mob, " + messages + "100ms", 0.1, "4.1: MOB is faster than MagPIe from around 32 MB on, and has at least half its throughput",
+			"the handshakes of a swarm take nine round trips; a group has its connections before", []PaperRow{
+				{"{32kB,128kB,512kB,2MB,8MB,32MB,128MB}", "mob / MagPIe", "* 100ms/mob", "magpie", 0, 0.5},
+			}},
+		{"cooper, figure 3, rounds", 0.05, "3: k + log2 n + 4 rounds; random blocks take 30 to 50 rounds more", "", []PaperRow{
+			{"{20,100,300} nodes", "permutation / limit", "rounds */permutation *", "bound *", 0.98, 0},
+			{"{20,100,300} nodes", "permutation / rb", "rounds */permutation *", "rb *", 1.17, 1},
+		}},
+		{"cooper, figure 18, rounds", 0.1, "6.3: two batches take 160 s, 135 s with overlap1 and 128 s with overlap2",
+			"in rounds a batch costs log2 n of them; there it also waits for encoders", []PaperRow{
+				{"2 batches", "overlap1 / sequential", "batches/overlap1 20", "sequential 20", 160.0 / 135, 1},
+				{"2 batches", "overlap2 / sequential", "batches/overlap2 20", "sequential 20", 160.0 / 128, 1},
+			}},
+		{"cooper, figure 16", 0.1, "6.2: F/W is 53.3 s; permutation takes 80 s, overlap2 60 s, random blocks 115 s and rTorrent 106 s",
+			"192 small blocks here, 16 large ones there; reports of blocks cost less here; another rTorrent", []PaperRow{
+				{"share of F/W", "permutation", "20 nodes/mob:strategy=permutation", "bound", 53.3 / 80, 0},
+				{"share of F/W", "overlap2", "20 nodes/mob:strategy=overlap2", "bound", 53.3 / 60, 0},
+				{"share of F/W", "rb", "20 nodes/mob:strategy=rb", "bound", 53.3 / 115, 0},
+				{"share of F/W", "rtorrent", "20 nodes, BitTorrent/rtorrent", "bound", 53.3 / 106, 0},
+				{"order", "overlap2 / rb", "20 nodes/mob:strategy=overlap2", "mob:strategy=rb", 0, 1},
+			}},
+		{"kascade, figure 7", 0.1, "IV-A: nearly saturates the links, up to 200 nodes", "60 MB take 0.5 s in the simulation, as long as the start", []PaperRow{
+			{"{2,11,21,51} nodes", "share of the link", "* nodes/mob", "bound", 0.95, 0},
+			{"201 nodes", "share of the link, simulated", "201 nodes/mob", "bound", 0.95, 0},
+		}},
+		{"kascade, figure 15", 0.1, "IV-G: a timeout costs 1 s of 62.5 s; killed in turn, 2, 5 and 10 of 100 nodes cost as many", "", []PaperRow{
+			{"{2,5,10} %", "together", "kill *%@2s/mob", "51 nodes/mob", 62.5 / 63.5, 0.75},
+			{"2 %", "in turn", "kill 2%@2s+500ms/mob", "51 nodes/mob", 62.5 / 64.5, 0.75},
+			{"5 %", "in turn", "kill 5%@2s+500ms/mob", "51 nodes/mob", 62.5 / 67.5, 0.75},
+			{"10 %", "in turn", "kill 10%@2s+500ms/mob", "51 nodes/mob", 62.5 / 72.5, 0.75},
+		}},
+		{"kascade, figures 13 and 14", 0.1, "IV-E: Kascade is the fastest between sites; IV-F: all start in similar times, Kascade by TakTuk", "", []PaperRow{
+			{"{six sites,50 MB}", "mob:cast:there / taktuk", "*/mob:cast:there", "taktuk", 0, 1},
+			{"50 MB", "mob:cast:there / kascade", "50 MB/mob:cast:there", "kascade", 0, 1},
+		}},
+		{"stable, figure 6", 0.1, "4.1: the best in every symmetric condition, and in asymmetric ones except for one case, by 3 %", "", []PaperRow{
+			{"{low,high,mixed,clusters}", "10 nodes", "planners/stable * 10", rivals("", " * 10", "|"), 0, 1},
+			{"{low,high,mixed,clusters}", "399 nodes", "planners/stable * 399", rivals("", " * 399", "|"), 0, 1},
+			{"{low,high,mixed,clusters}", "10 nodes, asymmetric", "planners/stable *, asymmetric 10", rivals("", " *, asymmetric 10", "|"), 0, 0.97},
+			{"{low,high,mixed,clusters}", "399 nodes, asymmetric", "planners/stable *, asymmetric 399", rivals("", " *, asymmetric 399", "|"), 0, 0.97},
+		}},
+		{"stable, figures 7a to 7c", 0.15, "4.2: 2.1 to 2.6 times the best other, and 30 to 45 % less than the optimum of the simulation",
+			"the rates of links are in a picture there, and ours here; nodes that send and receive were limited by the CPU there", []PaperRow{
+				{"{7a,7b,7c}", "stable / best other", "*/" + stable, rest, 2.35, 1},
+				{"{7a,7b,7c}", "stable / best other, simulated", "* simulated/" + stable, rest, 2.35, 1},
+				{"{7a,7b,7c}", "grid / simulation", "*/" + stable, "* simulated/" + stable, 0.625, 0.55},
+			}},
+		{"stable, figure 7d", 0.1, "4.2: 2.5 % less with a slow node, and 1.5 times Dijkstra and random pipelines; depth-first drops to 52 %",
+			"the requests of the hosts after a slow one wait behind the blocks that fill its interface; no host requests from the last one", []PaperRow{
+				{"slow {last,last simulated,first,first simulated}", "stable / best other", "7d slow */" + stable, rest, 1.5, 0.95},
+				{"slow {last,first}", "stable / without it", "7d slow */" + stable, "7d without/" + stable, 0.975, 0},
+				{"slow {last,first} simulated", "stable / without it", "7d slow * simulated/" + stable, "7d without simulated/" + stable, 0.975, 0},
+				{"slow first", "fpfr / without it", "7d slow first/" + fpfr, "7d without/" + fpfr, 0.52, 0},
+				{"slow first simulated", "fpfr / without it", "7d slow first simulated/" + fpfr, "7d without simulated/" + fpfr, 0.52, 0},
+			}},
+		{"stable, relays", 0.1, "4.2: 900 Mbit/s in one direction, 750 in both", "the CPU was the limit there", []PaperRow{
+			{"sends and receives", "relay / receiver", "chain of 3/" + chain, "chain of 2/" + chain, 750.0 / 900, 0.75},
+		}},
+		{"twister, table 7", 0.1, "table 7: 1 GB takes 8.09 s to 1 node, 8.22 s to 25 and 8.30 s to 150; naive 202 s to 25, and 19/25 of that ratio is compared",
+			"relays of plans lose 4 to 9 %; each of 150 relays adds a piece of 25 MB; all pieces of a short content are a larger part of a chain", []PaperRow{
+				{"{50MB,100MB,200MB}", "19 receivers / 1", "* to 19/" + chain, "* to 1/" + chain, 8.09 / 8.22, 0},
+				{"19 receivers, simulated", "chain / naive", "naive/" + chain, "mob:plan=flat", 202.0 / 8.22 * 19 / 25, 3},
+				{"150 receivers, simulated", "share of the link", "150 receivers/" + chain, "bound", 8.0 / 8.3, 0},
+			}},
+		{"twister, figure 6", 0.35, "6.2: 5 times faster than without topology", "an uplink has the rate of one of five interfaces here, of ten of 42 there", []PaperRow{
+			{"by racks / shuffled", "chain", "shuffled chain/" + chain, "mob:shuffled:plan=chain", 5, 3},
+		}},
+		{"twister, figure 9", 0.35, "6.3: 10 % of the time, and 125 GB instead of 1 TB, where eight values merge to one; here four do", "", []PaperRow{
+			{"time", "with reduction / without", "reduction/mob", "shuffle/mob", 5, 3},
+			{"bytes", "with reduction / without", "reduction/bytes", "shuffle/bytes", 4, 3},
+		}},
 	}
-	for i, links := range []string{"", ", asymmetric"} {
-		least := []float64{1, 0.97}[i]
-		for _, model := range PlanModels() {
-			for _, n := range []int{10, 399} {
-				suffix := fmt.Sprintf(" %s%s %d", model, links, n)
-				t.row("6"+links, model, fmt.Sprintf("stable / best other, %d", n), "planners/stable"+suffix, rest("", suffix), 0, least,
-					"4.1: the best in every symmetric condition; in asymmetric ones except for one case, by 3 %", "")
-			}
-		}
-	}
-	both := func(c PaperCase, flags string) {
-		flags += " --nic 9MB --size 60MB"
-		var sims []string
-		for _, p := range planners {
-			sims = append(sims, "sim --plan "+p+flags)
-		}
-		c.Sum = true
-		t.run(c, "grid --systems mob:plan="+strings.Join(planners[:3], ",mob:plan=")+flags)
-		c.Name, c.Long = c.Name+" simulated", false
-		t.run(c, sims...)
-	}
-	const own, ours = "/mob:plan=stable", "the rates of links are in a picture there, and ours here"
-	for i, figure := range []string{"7a", "7b", "7c"} {
-		shape := []string{"7,1,2,1", "31,1,16,1", "60,9,35,2 --slow-node D1=3MB"}[i]
-		both(PaperCase{Name: figure, WAN: 6, Scaled: true, Long: figure != "7a"}, " --slow-node D0=3MB --clusters "+shape)
-		for _, name := range []string{figure, figure + " simulated"} {
-			t.row("7a to 7c", name, "stable / best other", name+own, rest("mob:plan=", ""), 2.35, 1, "4.2: 2.1 to 2.6 times the best other", ours).Tolerance = 0.15
-		}
-		t.row("7a to 7c", figure, "grid / simulation", figure+own, figure+" simulated"+own, 0.625, 0.55, "4.2: 30 to 45 % less than the optimum of the simulation",
-			"nodes that send and receive at once were limited by the CPU there").Tolerance = 0.12
-	}
-	both(PaperCase{Name: "7d without"}, " --clusters 10")
-	for i, name := range []string{"7d, slow node last", "7d, slow node first"} {
-		both(PaperCase{Name: name}, " --clusters 11 --slow-node "+[]string{"A10=4.7MB", "A1=4.7MB"}[i])
-		for _, where := range []string{"", " simulated"} {
-			t.row("7d", name+where, "stable / stable without it", name+where+own, "7d without"+where+own, 0.975, 0, "4.2: 2.5 % less with a slow node",
-				"the requests of the hosts after a slow one wait behind the blocks that fill its interface; no host requests from the last one")
-			t.row("7d", name+where, "stable / best other", name+where+own, rest("mob:plan=", ""), 1.5, 0.95, "4.2: 1.5 times Dijkstra and random pipelines", ours)
-			if i > 0 {
-				t.row("7d", name+where, "fpfr / fpfr without it", name+where+"/mob:plan=fpfr", "7d without"+where+"/mob:plan=fpfr", 0.52, 0, "4.2: depth-first drops to 52 %",
-					"the slow node has 52 % of the rate; requests of the hosts after it wait behind the blocks that fill its interface")
-			}
-		}
-	}
-	for _, n := range []string{"2", "3"} {
-		t.run(PaperCase{Name: "chain of " + n}, "grid --systems mob:plan=chain --nic 9MB --size 60MB --clusters "+n)
-	}
-	t.row("text, relays", "sends and receives", "relay / receiver", "chain of 3/mob:plan=chain", "chain of 2/mob:plan=chain", 750.0/900, 0.75,
-		"4.2: 900 Mbit/s in one direction, 750 in both directions", "the CPU was the limit there")
 }
 
-func (t *paperTable) twister() {
-	const chain, racks = "mob:plan=chain", " --clusters (4x5) --nic 12.5MB --rack-uplink 12.5MB --size "
-	for _, s := range []struct {
-		size, content string
-		published     float64
-	}{{"0.5 GB", "50MB", 4.04 / 4.13}, {"1 GB", "100MB", 8.09 / 8.22}, {"2 GB", "200MB", 16.17 / 16.4}} {
-		t.run(PaperCase{Name: s.size + " to 1", Scaled: true, Long: s.size != "1 GB"}, "grid --systems mob:plan=chain --clusters 2 --nic 12.5MB --size "+s.content)
-		t.run(PaperCase{Name: s.size + " to 19", Scaled: true, Long: s.size != "1 GB"}, "grid --systems mob:plan=chain"+racks+s.content)
-		t.row("table 7", s.size, "20 nodes / 1 receiver", s.size+" to 19/"+chain, s.size+" to 1/"+chain, s.published, 0, "table 7: 25 nodes and 1", "relays of plans lose 4 to 9 %")
-	}
-	t.run(PaperCase{Name: "naive"}, "sim --plan chain"+racks+"25MB", "sim --plan flat"+racks+"25MB")
-	t.row("table 7", "19 receivers, simulated", "chain / naive", "naive/"+chain, "mob:plan=flat", 202.0/8.22*19/25, 3, "table 7: 8.22 s and 202 s with 25 nodes; 19/25 of that ratio",
-		"all pieces of a short content are a larger part of a chain")
-	t.run(PaperCase{Name: "150 receivers", Long: true}, "sim --plan chain --clusters 151 --nic 12.5MB --size 25MB")
-	t.row("table 7", "150 receivers, simulated", "share of the link", "150 receivers/"+chain, "bound", 8.0/8.3, 0, "table 7: 8.30 s for 1 GB", "each of 150 relays adds a piece, of 25 MB")
-	t.run(PaperCase{Name: "shuffled chain", Scaled: true}, "grid --systems mob:plan=chain,mob:shuffled:plan=chain"+racks+"100MB")
-	t.row("6", "by racks / shuffled", "chain", "shuffled chain/"+chain, "mob:shuffled:plan=chain", 5, 3, "6.2: 5 times faster than without topology",
-		"an uplink has the rate of one of five interfaces here, of ten of 42 there").Tolerance = 0.35
-	const plain, merged = "Shuffle, 16 x 1 MB", "Shuffle with local reduction"
-	t.run(PaperCase{Name: plain}, "collective "+plain)
-	t.run(PaperCase{Name: merged}, "collective "+merged)
-	t.row("9", "time", "with reduction / without", merged+"/mob", plain+"/mob", 5, 3, "6.3: 10 % of the time where eight values merge to one; here four do", "").Tolerance = 0.35
-	t.row("9", "bytes", "with reduction / without", merged+"/bytes", plain+"/bytes", 4, 3, "6.3: 1 TB to 125 GB where eight values merge to one; here four do", "")
-}
+// messages is in the names of the experiments with sizes of messages.
+const messages = "fourth experiment, "

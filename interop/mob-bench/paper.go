@@ -24,9 +24,8 @@ writes report.md and a picture of each figure. It needs root, and mob and mobd b
 Rates and sizes of large grids are divided by --scale. The report starts with a
 calibration, which says whether such cases are compared, and lists what differs.
 
-All cases take up to 90 minutes on two cores. With --quick each runs once, sizes
-of more than 50 MB are divided by three, and the longest cases are left out: 10 minutes.
-After Ctrl-C the report has the rows so far.`
+All cases take up to 90 minutes on two cores. With --quick the main cases of each paper
+run once, with smaller sizes: 10 minutes. After Ctrl-C the report has the rows so far.`
 
 const paperExample = `  sudo mob-bench paper --quick
   sudo mob-bench paper mob twister -o report`
@@ -63,7 +62,7 @@ func newPaper(a *command.App) *cobra.Command {
 			if err := netns.Available(); err != nil {
 				return err
 			}
-			return f.run(ctx, a, scale, papers)
+			return f.run(ctx, a, &bench.PaperReport{Papers: papers, Scale: scale, Results: map[string]*bench.Report{}})
 		},
 	})
 }
@@ -77,21 +76,19 @@ func parseScale(s string) (n float64, err error) {
 }
 
 // run runs the cases of the papers. It writes the report after each, so that an interrupted run has one too.
-func (f *paperFlags) run(ctx context.Context, a *command.App, scale float64, papers []string) error {
-	r := &bench.PaperReport{Papers: papers, Scale: scale, Cases: bench.Calibration(), Results: map[string]*bench.Report{}}
-	all, _ := bench.PaperTable()
-	for _, c := range all {
-		if f.quick && c.Long {
+func (f *paperFlags) run(ctx context.Context, a *command.App, r *bench.PaperReport) error {
+	for _, c := range bench.PaperCases(r.Papers...) {
+		if f.quick && c.Quick == 0 {
 			r.Results[c.Name] = &bench.Report{Made: new(bench.Made), LeftOut: []bench.LeftOut{{Why: "not with --quick"}}}
-		} else if slices.Contains(papers, c.Paper) {
+		} else {
 			r.Cases = append(r.Cases, c)
 		}
 	}
 	for i, c := range r.Cases {
 		a.Note("case %d of %d: %s", i+1, len(r.Cases), c.Name)
 		all := &bench.Report{Made: bench.NewMade()}
-		for _, line := range c.Commands {
-			got, err := f.caseReport(ctx, a, &c, scale, line)
+		for line := range strings.SplitSeq(c.Commands, ";") {
+			got, err := f.report(ctx, a, &c, r.Scale, line)
 			if ctx.Err() != nil {
 				return errors.Join(r.Write(f.out), context.Cause(ctx))
 			}
@@ -111,25 +108,34 @@ func (f *paperFlags) run(ctx context.Context, a *command.App, scale float64, pap
 	return nil
 }
 
-// caseReport runs a command of a case.
-func (f *paperFlags) caseReport(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64, line string) (*bench.Report, error) {
+// paperCommand is the flags of a command of a case.
+type paperCommand struct {
+	planners plannersFlags
+	sim      simFlags // and grid
+}
+
+func parsePaperCommand(line string) (*paperCommand, error) {
+	p := new(paperCommand)
 	words := strings.Fields(line)
-	switch words[0] {
-	case "collective":
-		return operationReport(ctx, strings.TrimPrefix(line, "collective "))
-	case "planners":
-		var p plannersFlags
-		if err := parse(p.add, words); err != nil {
-			return nil, err
-		}
-		r, err := p.report(ctx, a)
-		return r.Means(), err
+	fl := pflag.NewFlagSet(words[0], pflag.ContinueOnError)
+	map[string]func(*pflag.FlagSet){"planners": p.planners.add, "sim": p.sim.add, "grid": p.sim.addGrid}[words[0]](fl)
+	return p, fl.Parse(words[1:])
+}
+
+// report runs a command of a case: on the grid twice, or once with --quick.
+func (f *paperFlags) report(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64, line string) (r *bench.Report, err error) {
+	if operation, ok := strings.CutPrefix(line, "collective "); ok {
+		return operationReport(ctx, operation)
 	}
-	s, err := parseCase(words)
-	if err != nil {
+	p, err := parsePaperCommand(line)
+	s := &p.sim
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(s.rounds.strategies) > 0 {
+	case p.planners.algorithms != nil:
+		r, err := p.planners.report(ctx, a)
+		return r.Means(), err
+	case s.rounds.strategies != nil:
 		r, err := s.rounds.report(ctx, a, &s.commonFlags)
 		return r.Medians(), err
 	}
@@ -137,43 +143,38 @@ func (f *paperFlags) caseReport(ctx context.Context, a *command.App, c *bench.Pa
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.report(ctx, a, s, bc)
+	if s.systems == nil {
+		r, err = s.report(ctx, a, &bc)
+	} else if systems, invalid := parseSystems(s.systems); invalid != nil {
+		return nil, invalid
+	} else {
+		if s.repeat = 2; f.quick {
+			s.repeat = 1
+		}
+		r, err = gridReport(ctx, a, &s.commonFlags, bc, systems)
+	}
 	if err == nil && c.Sum {
 		r = r.Sums()
 	}
 	return r, err
 }
 
-func parse(add func(*pflag.FlagSet), words []string) error {
-	fl := pflag.NewFlagSet(words[0], pflag.ContinueOnError)
-	add(fl)
-	return fl.Parse(words[1:])
-}
-
-// parseCase parses the flags of grid or sim.
-func parseCase(words []string) (*simFlags, error) {
-	s := new(simFlags)
-	if words[0] == "sim" {
-		return s, parse(s.add, words)
-	}
-	return s, parse(s.addGrid, words)
-}
-
-// benchCase makes the case of flags, with the links and the scale of the case of a paper.
+// benchCase makes the case of flags, with the size of --quick, and the links and the scale of the case of a paper. Plans
+// are made for the links as they are at the start, but not for the first draw of mayhem.
 func (f *paperFlags) benchCase(s *commonFlags, c *bench.PaperCase, scale float64) (bench.Case, error) {
 	size, err := humanize.ParseBytes(s.size)
 	if err != nil {
 		return bench.Case{}, err
 	}
-	if f.quick && size > 50e6 {
-		s.size = fmt.Sprint(size / 3)
+	if f.quick {
+		s.size = fmt.Sprint(uint64(float64(size) / c.Quick))
 	}
 	s.wan = netns.Rate(c.WAN) * netns.MBps
 	bc, err := s.benchCase()
 	if err != nil {
 		return bc, err
 	}
-	if c.Initial {
+	if s.scenario != "mayhem" {
 		links, _ := bc.Scenario(0)
 		bc.Nominal = &links
 	}
@@ -181,21 +182,6 @@ func (f *paperFlags) benchCase(s *commonFlags, c *bench.PaperCase, scale float64
 		bc.Scale(scale)
 	}
 	return bc, nil
-}
-
-// report simulates a case, or runs its systems on the grid twice, or once with --quick.
-func (f *paperFlags) report(ctx context.Context, a *command.App, s *simFlags, bc bench.Case) (*bench.Report, error) {
-	if len(s.systems) == 0 {
-		return s.report(ctx, a, &bc)
-	}
-	systems, err := parseSystems(s.systems)
-	if err != nil {
-		return nil, err
-	}
-	if s.repeat = 2; f.quick {
-		s.repeat = 1
-	}
-	return gridReport(ctx, a, &s.commonFlags, bc, systems)
 }
 
 // operationReport runs a collective operation of mob. The rate of "bytes" is the reciprocal of what entered clusters.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/bench/operations"
@@ -12,48 +13,70 @@ import (
 
 // TestPaperCommands checks that the commands of all cases of papers parse, with their systems.
 func TestPaperCommands(t *testing.T) {
-	cases, _ := bench.PaperTable()
-	for _, c := range append(bench.Calibration(), cases...) {
-		for _, line := range c.Commands {
-			words := strings.Fields(line)
-			var err error
-			switch words[0] {
-			case "collective":
-				name := strings.TrimPrefix(line, "collective ")
-				if !slices.ContainsFunc(operations.Operations(), func(o operations.Operation) bool { return o.Name == name }) {
-					err = errors.New("unknown operation")
-				}
-			case "planners":
-				var p plannersFlags
-				if err = parse(p.add, words); err == nil {
-					_, err = p.cases()
-				}
-			default:
-				err = checkCommand(&c, words)
-			}
-			if err != nil {
+	for _, c := range bench.PaperCases(bench.PaperNames()...) {
+		for line := range strings.SplitSeq(c.Commands, ";") {
+			if err := checkCommand(&c, line); err != nil {
 				t.Errorf("%s: %s: %v", c.Name, line, err)
 			}
 		}
 	}
 }
 
-func checkCommand(c *bench.PaperCase, words []string) error {
-	s, err := parseCase(words)
-	if err != nil {
-		return err
+func checkCommand(c *bench.PaperCase, line string) error {
+	if name, ok := strings.CutPrefix(line, "collective "); ok {
+		if !slices.ContainsFunc(operations.Operations(), func(o operations.Operation) bool { return o.Name == name }) {
+			return errors.New("unknown operation")
+		}
+		return nil
 	}
-	if len(s.rounds.strategies) > 0 {
-		_, err := s.rounds.cases()
-		return err
-	}
-	if _, err := (&paperFlags{quick: true}).benchCase(&s.commonFlags, c, 4); err != nil {
-		return err
-	}
-	if words[0] == "grid" {
-		_, err = parseSystems(s.systems)
+	p, err := parsePaperCommand(line)
+	switch {
+	case err != nil:
+	case p.planners.algorithms != nil:
+		_, err = p.planners.cases()
+	case p.sim.rounds.strategies != nil:
+		_, err = p.sim.rounds.cases()
+	case p.sim.systems != nil:
+		_, err = parseSystems(p.sim.systems)
+		fallthrough
+	default:
+		_, failed := new(paperFlags).benchCase(&p.sim.commonFlags, c, 4)
+		err = errors.Join(err, failed)
 	}
 	return err
+}
+
+// TestQuickTime checks that the grids of --quick take at most six minutes, if each run takes four seconds and the time of
+// the bound, and a collective operation ten seconds. Simulations take a minute in total.
+func TestQuickTime(t *testing.T) {
+	const limit = 6 * time.Minute
+	total := time.Duration(0)
+	for _, c := range bench.PaperCases(bench.PaperNames()...) {
+		if c.Quick == 0 {
+			continue
+		}
+		took := time.Duration(0)
+		for line := range strings.SplitSeq(c.Commands, ";") {
+			if strings.HasPrefix(line, "collective ") {
+				took += 10 * time.Second
+			} else if strings.HasPrefix(line, "grid ") {
+				p, err := parsePaperCommand(line)
+				if err != nil {
+					t.Fatal(err)
+				}
+				bc, err := (&paperFlags{quick: true}).benchCase(&p.sim.commonFlags, &c, 4)
+				if err != nil {
+					t.Fatal(err)
+				}
+				took += time.Duration(len(p.sim.systems)) * (bc.Ideal() + 4*time.Second)
+			}
+		}
+		total += took
+		t.Logf("%s: %.0f s", c.Name, took.Seconds())
+	}
+	if total > limit {
+		t.Errorf("%v, and at most %v expected", total, limit)
+	}
 }
 
 // TestParseScale checks scales and what is not one.
