@@ -190,9 +190,9 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-// scaled reports whether a case of a row is scaled.
+// scaled reports whether a case of a row is scaled on the grid. Simulations have no overheads that depend on the scale.
 func (r *PaperReport) scaled(row *PaperRow) bool {
-	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool { return c.Scaled && row.uses(&c) })
+	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool { return c.Scaled && strings.HasPrefix(c.Commands, "grid") && row.uses(&c) })
 }
 
 // calibrated is the result of a case of the calibration.

@@ -44,8 +44,8 @@ func TestPaperTable(t *testing.T) {
 
 // paperOf is a report with a calibration that holds and results of two systems.
 func paperOf(mob, aria2 float64) *PaperReport {
-	r := &PaperReport{Papers: []string{"mob"}, Scale: 4, Cases: PaperCases("mob"), Results: map[string]*Report{}}
-	for _, name := range []string{fullSpeed, scaledDown, fast, "64 nodes", "32kB 40ms", "8MB 40ms"} {
+	r := &PaperReport{Papers: []string{"mob"}, Scale: 4, Cases: PaperCases("mob", "stable"), Results: map[string]*Report{}}
+	for _, name := range []string{fullSpeed, scaledDown, fast, "64 nodes", "7a simulated", "32kB 40ms", "8MB 40ms"} {
 		report := &Report{Made: &Made{Load: "1.50"}, Bound: 12e6, Clusters: []ClusterSize{{Name: "A", Nodes: 4}, {Name: "B", Nodes: 4}}}
 		report.Add("mob", &Run{Rate: mob, Machine: 0.3, Copies: []ClusterCopies{{Cluster: "A"}, {Cluster: "B", Copies: 1.02}}})
 		report.Add("aria2", &Run{Rate: aria2, Machine: 0.2})
@@ -57,7 +57,7 @@ func paperOf(mob, aria2 float64) *PaperReport {
 
 // TestPaperRows checks which rows are compared, and the sentences of their outcomes.
 func TestPaperRows(t *testing.T) {
-	const scaled = "64 nodes"
+	const scaled, simulated = "64 nodes", "7a simulated"
 	copies := func(r *PaperReport) { r.Results[scaledDown].Results[0].Runs[0].Copies[1].Copies = 1.09 }
 	busy := func(systems ...int) func(r *PaperReport) {
 		return func(r *PaperReport) {
@@ -84,6 +84,7 @@ func TestPaperRows(t *testing.T) {
 		{"one busy", fast + "/mob", "aria2", busy(1), 2, 1.5, 2, 0, "Not compared: *CPU bound*"},
 		{"scaled", scaled + "/mob", "aria2", nil, 2, 1.5, 2, 1, "The order holds, and the ratio agrees"},
 		{"scaled, copies differ", scaled + "/mob", fast + "/aria2", copies, 2, 1.5, 2, 0, "Not compared: the case is scaled, and the calibration differs"},
+		{"scaled simulation, copies differ", simulated + "/mob", "aria2", copies, 2, 1.5, 2, 1, "The order holds, and the ratio agrees"},
 		{"not scaled, copies differ", fast + "/mob", "aria2", copies, 2, 1.5, 2, 1, "The order holds, and the ratio agrees"},
 		{"failed", fast + "/mob", "rtorrent", func(r *PaperReport) { r.Results[fast].Add("rtorrent", &Run{Error: "lost"}) }, 2, 1.5, 0, 0, "lost"},
 		{"left out", fast + "/mob", "rtorrent", func(r *PaperReport) { r.Results[fast].LeftOut = []LeftOut{{"rtorrent", "missing"}} }, 2, 1.5, 0, 0, "missing"},
