@@ -22,10 +22,10 @@ type chart struct {
 
 type group struct {
 	name string
-	bars []*bar // by series, nil without a value
+	bars []bar // by series
 }
 
-// bar is a value, and the value of the paper, which is a dashed line across it, or 0.
+// bar is a value, and the value of the paper, which is a dashed line across it. Zero: none.
 type bar struct{ value, published float64 }
 
 // Sizes of a picture, and of its texts. groupWidth is the part of the room of a group that its bars take.
@@ -85,7 +85,7 @@ func (c *chart) drawLegend(on draw.Canvas) {
 }
 
 // add adds the bar of a series to a group.
-func (c *chart) add(name, series string, b *bar) {
+func (c *chart) add(name, series string, b bar) {
 	i := slices.IndexFunc(c.groups, func(g group) bool { return g.name == name })
 	if i < 0 {
 		i = len(c.groups)
@@ -97,7 +97,7 @@ func (c *chart) add(name, series string, b *bar) {
 		c.series = append(c.series, series)
 	}
 	g := &c.groups[i]
-	g.bars = append(g.bars, make([]*bar, max(0, k+1-len(g.bars)))...)
+	g.bars = append(g.bars, make([]bar, max(0, k+1-len(g.bars)))...)
 	g.bars[k] = b
 }
 
@@ -109,9 +109,7 @@ func (c *chart) plot() *plot.Plot {
 	for _, g := range c.groups {
 		names = append(names, g.name)
 		for _, b := range g.bars {
-			if b != nil {
-				high = max(high, b.value, b.published)
-			}
+			high = max(high, b.value, b.published)
 		}
 	}
 	plt.Add(c)
@@ -131,7 +129,7 @@ func (c *chart) Plot(on draw.Canvas, plt *plot.Plot) {
 		width := groupWidth / float64(max(len(g.bars), 1))
 		left := float64(k) - groupWidth/2
 		for i, b := range g.bars {
-			if b == nil {
+			if b.value == 0 {
 				continue
 			}
 			middle := left + (float64(i)+0.5)*width

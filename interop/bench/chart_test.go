@@ -14,8 +14,8 @@ import (
 func TestChart(t *testing.T) {
 	draw := func() string {
 		c := chart{title: "mob, figure 4"}
-		c.add("fast", "mob / aria2", &bar{1.75, 0})
-		c.add("mayhem", "mob / balanced plan", &bar{1.25, 1.48})
+		c.add("fast", "mob / aria2", bar{1.75, 0})
+		c.add("mayhem", "mob / balanced plan", bar{1.25, 1.48})
 		var svg bytes.Buffer
 		if err := c.write(&svg); err != nil {
 			t.Fatal(err)

@@ -31,8 +31,8 @@ type PaperCase struct {
 	Sum bool
 	// Scaled divides rates and size by --scale.
 	Scaled bool
-	// Quick is the divisor of the size with --quick. Zero: not with --quick.
-	Quick float64
+	// Quick is the size with --quick, or "same". Empty: not with --quick.
+	Quick string
 }
 
 // PaperRow compares the ratio of two rates with the ratio in the paper. Values in braces in Group are as in the name of a case.

@@ -79,11 +79,7 @@ func (r *PaperReport) Write(dir string) error {
 func (f *comparedFigure) draw(dir string) error {
 	c := chart{title: f.Name}
 	for _, row := range f.Compared {
-		var b *bar
-		if row.Here > 0 {
-			b = &bar{row.Here, row.Published}
-		}
-		c.add(row.Group, row.Series, b)
+		c.add(row.Group, row.Series, bar{row.Here, row.Published})
 	}
 	var svg strings.Builder
 	return errors.Join(c.write(&svg), os.WriteFile(filepath.Join(dir, f.Picture()), []byte(svg.String()), 0o644))

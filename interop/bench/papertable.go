@@ -28,60 +28,60 @@ func paperCases() []PaperCase {
 		racks     = "--clusters (4x5) --nic 12.5MB --rack-uplink 12.5MB --size "
 	)
 	return slices.Concat([]PaperCase{
-		{Name: fullSpeed, Commands: "grid --systems mob --scenario fast --size 120MB", Quick: 2},
-		{Name: scaledDown, Commands: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: 2},
+		{Name: fullSpeed, Commands: "grid --systems mob --scenario fast --size 120MB", Quick: "60MB"},
+		{Name: scaledDown, Commands: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: "60MB"},
 
-		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Commands: three + " --rtt 20ms --scenario *", Quick: 2},
-		{Name: "{fast,mayhem} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced", Quick: 2},
+		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Commands: three + " --rtt 20ms --scenario *", Quick: "60MB"},
+		{Name: "{fast,mayhem} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced", Quick: "30MB"},
 		{Name: "{slow,fast-slow,slow-fast} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced"},
 		{Name: "{fast,slow,fast-slow,slow-fast,mayhem} 4 to 32", Commands: simulated + " --clusters 4,12,16,32;" + simulated + " --clusters 4,12,16,32 --plan balanced"},
 		{Name: "100 ms", Commands: three + " --rtt 100ms"},
 		{Name: "64 nodes", Commands: "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB", Scaled: true},
 		{Name: "two NICs 4x{1,2,4,8,16}", Commands: "grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x*", WAN: 250, Scaled: true},
-		{Name: "{32kB,512kB,8MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *", Quick: 1},
+		{Name: "{32kB,512kB,8MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *", Quick: "same"},
 		{Name: "{128kB,2MB,32MB,128MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *"},
 		{Name: "{32kB,128kB,512kB,2MB,8MB,32MB,128MB} 100ms", Commands: "grid --systems mob,magpie --rtt 100ms --size *"},
 
-		{Name: "rounds 20", Commands: "sim --strategy permutation,rb --blocks 200 --nodes 20", Quick: 1},
+		{Name: "rounds 20", Commands: "sim --strategy permutation,rb --blocks 200 --nodes 20", Quick: "same"},
 		{Name: "rounds {100,300}", Commands: "sim --strategy permutation,rb --blocks 200 --nodes *"},
-		{Name: "batches", Commands: "sim --strategy sequential,overlap1,overlap2 --nodes 20 --blocks 16 --batches 2 --repeat 10", Quick: 1},
+		{Name: "batches", Commands: "sim --strategy sequential,overlap1,overlap2 --nodes 20 --blocks 16 --batches 2 --repeat 10", Quick: "same"},
 		{Name: "20 nodes", Commands: cooper + "mob:strategy=permutation,mob:strategy=overlap2,mob:strategy=rb"},
 		{Name: "20 nodes, BitTorrent", Commands: cooper + "rtorrent"},
 
-		{Name: "{21,51} nodes", Commands: kascade + "*", Scaled: true, Quick: 2},
+		{Name: "{21,51} nodes", Commands: kascade + "*", Scaled: true, Quick: "60MB"},
 		{Name: "{2,11} nodes", Commands: kascade + "*", Scaled: true},
 		{Name: "201 nodes", Commands: "sim --clusters 201 --nic 125MB --size 60MB"},
-		{Name: "kill 10%@2s", Commands: kascade + "51 --kill 10%@2s", Scaled: true, Quick: 2},
+		{Name: "kill 10%@2s", Commands: kascade + "51 --kill 10%@2s", Scaled: true, Quick: "60MB"},
 		{Name: "kill {2%@2s,5%@2s,2%@2s+500ms,5%@2s+500ms,10%@2s+500ms}", Commands: kascade + "51 --kill *", Scaled: true},
 		{Name: "six sites", Commands: "grid --systems mob:cast:there,taktuk --clusters 3,1,1,1,1,1 --rtt 16ms --nic 12.5MB --size 120MB", WAN: 125, Scaled: true},
 		{Name: "50 MB", Commands: "grid --systems mob:cast:there,taktuk,kascade --clusters 20 --nic 12.5MB --size 50MB", Scaled: true},
 
-		{Name: "planners", Commands: "planners --destinations 10,399 --algorithms stable,fpfr,dijkstra,random,flat", Quick: 1},
+		{Name: "planners", Commands: "planners --destinations 10,399 --algorithms stable,fpfr,dijkstra,random,flat", Quick: "same"},
 		{Name: "chain of {2,3}", Commands: "grid --systems mob:plan=chain --nic 9MB --size 60MB --clusters *"},
 
 		{Name: "{50MB,100MB,200MB} to 1", Commands: "grid --systems mob:plan=chain --clusters 2 --nic 12.5MB --size *", Scaled: true},
 		{Name: "{50MB,100MB,200MB} to 19", Commands: "grid --systems mob:plan=chain " + racks + "*", Scaled: true},
 		{Name: "naive", Commands: "sim --plan chain " + racks + "25MB;sim --plan flat " + racks + "25MB"},
 		{Name: "150 receivers", Commands: "sim --plan chain --clusters 151 --nic 12.5MB --size 25MB"},
-		{Name: "shuffled chain", Commands: "grid --systems mob:plan=chain,mob:shuffled:plan=chain " + racks + "100MB", Scaled: true, Quick: 4},
-		{Name: "shuffle", Commands: "collective Shuffle, 16 x 1 MB", Quick: 1},
-		{Name: "reduction", Commands: "collective Shuffle with local reduction", Quick: 1},
+		{Name: "shuffled chain", Commands: "grid --systems mob:plan=chain,mob:shuffled:plan=chain " + racks + "100MB", Scaled: true, Quick: "25MB"},
+		{Name: "shuffle", Commands: "collective Shuffle, 16 x 1 MB", Quick: "same"},
+		{Name: "reduction", Commands: "collective Shuffle with local reduction", Quick: "same"},
 	},
-		stableCases("7a", "7,1,2,1 --slow-node D0=3MB", true, 2),
-		stableCases("7b", "31,1,16,1 --slow-node D0=3MB", true, 0),
-		stableCases("7c", "60,9,35,2 --slow-node D0=3MB --slow-node D1=3MB", true, 0),
-		stableCases("7d without", "10", false, 2),
-		stableCases("7d slow last", "11 --slow-node A10=4.7MB", false, 0),
-		stableCases("7d slow first", "11 --slow-node A1=4.7MB", false, 2),
+		stableCases("7a", "7,1,2,1 --slow-node D0=3MB", true, "30MB"),
+		stableCases("7b", "31,1,16,1 --slow-node D0=3MB", true, ""),
+		stableCases("7c", "60,9,35,2 --slow-node D0=3MB --slow-node D1=3MB", true, ""),
+		stableCases("7d without", "10", false, "30MB"),
+		stableCases("7d slow last", "11 --slow-node A10=4.7MB", false, ""),
+		stableCases("7d slow first", "11 --slow-node A1=4.7MB", false, "30MB"),
 	)
 }
 
 // stableCases lists the cases of a shape on the grid, and in the simulator with all planners.
-func stableCases(name, clusters string, scaled bool, quick float64) []PaperCase {
+func stableCases(name, clusters string, scaled bool, quick string) []PaperCase {
 	flags := " --nic 9MB --size 60MB --clusters " + clusters
 	return []PaperCase{
 		{Name: name, Commands: "grid --systems mob:plan=stable,mob:plan=fpfr,mob:plan=dijkstra" + flags, WAN: 6, Sum: true, Scaled: scaled, Quick: quick},
-		{Name: name + " simulated", Commands: "sim --plan stable" + flags + ";" + rivals("sim --plan ", flags, ";"), WAN: 6, Sum: true, Scaled: scaled, Quick: min(quick, 1)},
+		{Name: name + " simulated", Commands: "sim --plan stable" + flags + ";" + rivals("sim --plan ", flags, ";"), WAN: 6, Sum: true, Scaled: scaled, Quick: pick(quick == "", "", "same")},
 	}
 }
 

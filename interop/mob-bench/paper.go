@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -78,7 +77,7 @@ func parseScale(s string) (n float64, err error) {
 // run runs the cases of the papers. It writes the report after each, so that an interrupted run has one too.
 func (f *paperFlags) run(ctx context.Context, a *command.App, r *bench.PaperReport) error {
 	for _, c := range bench.PaperCases(r.Papers...) {
-		if f.quick && c.Quick == 0 {
+		if f.quick && c.Quick == "" {
 			r.Results[c.Name] = &bench.Report{Made: new(bench.Made), LeftOut: []bench.LeftOut{{Why: "not with --quick"}}}
 		} else {
 			r.Cases = append(r.Cases, c)
@@ -162,12 +161,8 @@ func (f *paperFlags) report(ctx context.Context, a *command.App, c *bench.PaperC
 // benchCase makes the case of flags, with the size of --quick, and the links and the scale of the case of a paper. Plans
 // are made for the links as they are at the start, but not for the first draw of mayhem.
 func (f *paperFlags) benchCase(s *commonFlags, c *bench.PaperCase, scale float64) (bench.Case, error) {
-	size, err := humanize.ParseBytes(s.size)
-	if err != nil {
-		return bench.Case{}, err
-	}
-	if f.quick {
-		s.size = fmt.Sprint(uint64(float64(size) / c.Quick))
+	if f.quick && c.Quick != "same" {
+		s.size = c.Quick
 	}
 	s.wan = netns.Rate(c.WAN) * netns.MBps
 	bc, err := s.benchCase()
