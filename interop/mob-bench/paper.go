@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,10 +25,13 @@ Rates and sizes of large grids are divided by --scale. The report starts with a
 calibration, which says whether such cases are compared, and lists what differs.
 
 All cases take up to 90 minutes on two cores. With --quick the main cases of each paper
-run once, with smaller sizes: 10 minutes. After Ctrl-C the report has the rows so far.`
+run once, with smaller sizes: at most 10 minutes. After Ctrl-C the report has the rows so far.`
 
 const paperExample = `  sudo mob-bench paper --quick
   sudo mob-bench paper mob twister -o report`
+
+// quickTime bounds the start of cases with --quick, so that it ends after ten minutes on a busy machine too.
+const quickTime = 9 * time.Minute
 
 // paperFlags are the flags of mob-bench paper.
 type paperFlags struct {
@@ -61,7 +65,7 @@ func newPaper(a *command.App) *cobra.Command {
 			if err := netns.Available(); err != nil {
 				return err
 			}
-			return f.run(ctx, a, &bench.PaperReport{Papers: papers, Scale: scale, Results: map[string]*bench.Report{}})
+			return f.run(ctx, a, &bench.PaperReport{Papers: papers, Scale: scale, Results: map[string]*bench.Report{}}, time.Now().Add(quickTime))
 		},
 	})
 }
@@ -74,37 +78,54 @@ func parseScale(s string) (n float64, err error) {
 	return max(n, 1), nil
 }
 
-// run runs the cases of the papers. It writes the report after each, so that an interrupted run has one too.
-func (f *paperFlags) run(ctx context.Context, a *command.App, r *bench.PaperReport) error {
+// run runs the cases of the papers. It writes the report after each, so that an interrupted run has one too. With --quick no
+// case starts after the given time.
+func (f *paperFlags) run(ctx context.Context, a *command.App, r *bench.PaperReport, until time.Time) error {
 	for _, c := range bench.PaperCases(r.Papers...) {
 		if f.quick && c.Quick == "" {
-			r.Results[c.Name] = &bench.Report{Made: new(bench.Made), LeftOut: []bench.LeftOut{{Why: "not with --quick"}}}
+			r.Results[c.Name] = leftOut("not with --quick")
 		} else {
 			r.Cases = append(r.Cases, c)
 		}
 	}
 	for i, c := range r.Cases {
-		a.Note("case %d of %d: %s", i+1, len(r.Cases), c.Name)
-		all := &bench.Report{Made: bench.NewMade()}
-		for line := range strings.SplitSeq(c.Commands, ";") {
-			got, err := f.report(ctx, a, &c, r.Scale, line)
-			if ctx.Err() != nil {
-				return errors.Join(r.Write(f.out), context.Cause(ctx))
-			}
-			if err != nil {
-				a.Note("%s: %v", c.Name, err)
-				got = &bench.Report{LeftOut: []bench.LeftOut{{Why: command.OneLine(err.Error())}}}
-			}
-			all.Bound = max(all.Bound, got.Bound)
-			all.Results, all.LeftOut = append(all.Results, got.Results...), append(all.LeftOut, got.LeftOut...)
+		if f.quick && time.Now().After(until) {
+			r.Results[c.Name] = leftOut("no time was left with --quick")
+			continue
 		}
-		r.Results[c.Name] = all
+		a.Note("case %d of %d: %s", i+1, len(r.Cases), c.Name)
+		r.Results[c.Name] = f.runCase(ctx, a, &c, r.Scale)
+		if ctx.Err() != nil {
+			return errors.Join(r.Write(f.out), context.Cause(ctx))
+		}
 		if err := r.Write(f.out); err != nil {
 			return err
 		}
 	}
 	a.Note("%s/report.md is written", f.out)
-	return nil
+	return r.Write(f.out)
+}
+
+func leftOut(why string) *bench.Report {
+	return &bench.Report{Made: new(bench.Made), LeftOut: []bench.LeftOut{{Why: why}}}
+}
+
+// runCase runs the commands of a case. It returns nil if ctx ends.
+func (f *paperFlags) runCase(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64) *bench.Report {
+	all := &bench.Report{Made: bench.NewMade()}
+	for line := range strings.SplitSeq(c.Commands, ";") {
+		got, err := f.report(ctx, a, c, scale, line)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			a.Note("%s: %v", c.Name, err)
+			got = leftOut(command.OneLine(err.Error()))
+		}
+		all.Bound = max(all.Bound, got.Bound)
+		all.Results, all.LeftOut = append(all.Results, got.Results...), append(all.LeftOut, got.LeftOut...)
+	}
+	return all
 }
 
 // paperCommand is the flags of a command of a case.

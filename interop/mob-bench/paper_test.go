@@ -2,11 +2,14 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/interop/bench/operations"
 )
@@ -76,6 +79,31 @@ func TestQuickTime(t *testing.T) {
 	}
 	if total > limit {
 		t.Errorf("%v, and at most %v expected", total, limit)
+	}
+}
+
+// TestQuickEnds checks that no case starts after the time of --quick, and that the report has the reasons of all rows.
+func TestQuickEnds(t *testing.T) {
+	f := &paperFlags{quick: true, out: t.TempDir()}
+	r := &bench.PaperReport{Papers: bench.PaperNames(), Scale: 4, Results: map[string]*bench.Report{}}
+	var out strings.Builder
+	a := &command.App{Env: &command.Env{Out: &out, Err: &out, Getenv: func(string) string { return "" }}}
+	if err := f.run(t.Context(), a, r, time.Now().Add(-time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(f.out, "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| fast: mob / aria2 | - | - | - | no time was left with --quick | - | - | - |", "| 7b: stable / best other | 2.35 | - | - | not with --quick | - | - | - |",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	if strings.Contains(string(text), "| not run |") || strings.Contains(out.String(), "case ") {
+		t.Errorf("a row without a reason, or a case that ran: %s", out.String())
 	}
 }
 
