@@ -158,6 +158,7 @@ func TestPaperReport(t *testing.T) {
 	}
 	text := string(b)
 	for _, want := range []string{
+		"than 85 % busy", "by more than 0.05.",
 		"| 4x4 scaled | 0.417 | 1.02 | 30 % | 1.50 |",
 		"- mob, figures 4 and 5: fast, mob / aria2: 0.5. The order **differs** (at least 1 expected): the reason is not known.",
 		"| fast: mob / aria2 | - | 0.5 | - | The order **differs** (at least 1 expected) | 1 | 30 % | 1.50 |",

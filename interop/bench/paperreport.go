@@ -11,8 +11,8 @@ import (
 const paperTemplate = `# mob and five papers
 
 A row compares the ratio of two rates on this machine with the same ratio in a paper. It is not compared if the cores were more
-than 85 % busy. Scaled cases run with rates and sizes divided by {{.Scale}}; they are not compared if the share of the bound or
-the copies of the calibration differ from full speed by more than 0.05.
+than {{percent .Busy}} busy. Scaled cases run with rates and sizes divided by {{.Scale}}; they are not compared if the share of the bound or
+the copies of the calibration differ from full speed by more than {{.Spread}}.
 
 {{.Made.Date}}, {{.Made.Machine}}, commit {{.Made.Commit}}: ` + "`{{.Made.Command}}`" + `
 
@@ -69,9 +69,10 @@ func (r *PaperReport) Write(dir string) error {
 	var text strings.Builder
 	errs = append(errs, template.Must(template.New("").Funcs(functions).Parse(paperTemplate)).Execute(&text, struct {
 		*PaperReport
-		Made    *Made
-		Figures []*comparedFigure
-	}{r, NewMade(), figures}))
+		Made         *Made
+		Figures      []*comparedFigure
+		Busy, Spread float64
+	}{r, NewMade(), figures, mostCPU, calibrationSpread}))
 	return errors.Join(append(errs, os.WriteFile(filepath.Join(dir, "report.md"), []byte(text.String()), 0o644))...)
 }
 
