@@ -267,7 +267,7 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	noteAll := func(st peer.Status) {
 		if chosen && st.LeftOut.Files == 0 && (st.Phase == peer.Fetching || st.Phase == peer.Whole) {
 			p.Clear()
-			a.Note("all files are fetched: --include and --exclude leave out nothing that an earlier get has chosen")
+			a.Note("all files are fetched: --include and --exclude leave out none, or an earlier get has chosen all")
 			chosen = false
 		}
 	}
