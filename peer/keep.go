@@ -63,7 +63,7 @@ func (k Keep) ended(list []kept, now time.Time) (ends []kept) {
 		case k.For > 0 && now.Sub(c.since) >= k.For:
 			c.why = fmt.Sprintf("kept for %v", k.For)
 		case k.Disk > 0 && k.Delete && c.fetched && total > k.Disk:
-			c.why = fmt.Sprintf("fetched files take %d bytes, at most %d", total, k.Disk)
+			c.why = fmt.Sprintf("fetched files take %d bytes, and the limit is %d", total, k.Disk)
 		default:
 			continue
 		}
@@ -90,7 +90,7 @@ func (n *Node) maintain() {
 	}
 }
 
-// endKept ends the transfers whose time has come, unless they were used since.
+// endKept ends the transfers that end now, unless they were used since.
 func (n *Node) endKept(now time.Time) {
 	keep := n.keep.Load()
 	if *keep == (Keep{}) {

@@ -51,8 +51,8 @@ func (l *linger) over(now time.Time) bool {
 }
 
 // WaitAll waits until this node and every other node in scope that trackers count have the content, or all that they
-// selected. Without trackers these are the nodes with a session. It also returns nil once no node of the site, or for Swarm no node,
-// has requested a block for 10 seconds. Nodes that have not announced themselves by then cannot be waited for. It
+// selected. Without trackers these are the nodes with a session. It also returns nil once no node of the site, or for Swarm
+// no node, has requested a block for 10 seconds. Nodes that have not announced themselves by then cannot be waited for. It
 // fails if the transfer ends.
 func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
 	if err := t.Wait(ctx); err != nil {
@@ -104,7 +104,7 @@ func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 		case p.Client != "" || near < shared:
 		case p.Done || p.Have == s.desc.Manifest().Pieces():
 			l.done++
-		case near > 0 || l.nodes == 0: // else trackers know better: a remote node does not send all that it has
+		case near > 0 || l.nodes == 0: // a remote node does not announce all that it has: if trackers answer, they count it
 			l.sessions++
 		}
 	}

@@ -42,7 +42,8 @@ copy, and fetches only pieces that differ. A transfer that does not fit on the d
 --include fetches only the files that a glob matches, and --exclude leaves files out. Both may be given several
 times. A glob is compared with the path in the content: * and ? do not match a slash, ** matches any number of
 directories, and a directory means everything below it. "mob inspect" lists the files. A later get of
-the same link adds files, without --include and --exclude all, and leaves out none. A piece that two files share is fetched for either of them.
+the same link adds files: all of them without --include and --exclude. What an earlier get has chosen is not left out.
+A piece that two files share is fetched for either of them.
 
 Modes and times are copied from the source. An umask of the daemon (or of a command without
 one) that takes read permission, such as 027 or 077, is removed from the modes; other umasks are not.

@@ -53,7 +53,7 @@ func (t *Table) Rate(l *Level) (rate float64) {
 	return rate
 }
 
-// Late lists the fetches of which every byte is requested, or a block within the cluster of a stalled peer, the oldest first.
+// Late lists the fetches whose bytes are all requested, and the fetches from a stalled peer of the cluster, the oldest first.
 func (t *Table) Late() []*Fetch {
 	var fs []*Fetch
 	for _, f := range t.Fetches {
