@@ -24,8 +24,8 @@ func TestSlowCommand(t *testing.T) {
 			return errors.New("failed")
 		}}
 		f.setStatus(func(s *Status) { s.Newest = 7 })
-		var err error
-		go func() { err = f.call(t.Context(), Version{Seq: 7}) }()
+		done := make(chan error, 1)
+		go func() { done <- f.call(t.Context(), Version{Seq: 7}) }()
 		time.Sleep(slowCommand)
 		if st := f.Status(); st.Error != "" {
 			t.Errorf("status after 10 s: %q", st.Error)
@@ -34,7 +34,7 @@ func TestSlowCommand(t *testing.T) {
 		if st := f.Status(); !strings.Contains(st.Error, "the command of version 7 has run for 11s") {
 			t.Errorf("status after 11 s: %q", st.Error)
 		}
-		time.Sleep(time.Second)
+		err := <-done
 		if st := f.Status(); st.Error != "" || err == nil {
 			t.Errorf("status at the end: %q, %v", st.Error, err)
 		}
