@@ -28,14 +28,14 @@ func paperCases() []PaperCase {
 		racks     = "--clusters (4x5) --nic 12.5MB --rack-uplink 12.5MB --size "
 	)
 	return slices.Concat([]PaperCase{
-		{Name: fullSpeed, Commands: "grid --systems mob --scenario fast --size 120MB", Quick: "60MB"},
-		{Name: scaledDown, Commands: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: "60MB"},
+		{Name: fullSpeed, Commands: "grid --systems mob --scenario fast --size 120MB", Quick: "90MB"},
+		{Name: scaledDown, Commands: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: "90MB"},
 
-		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Commands: three + " --rtt 20ms --scenario *", Quick: "60MB"},
+		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Commands: three + " --rtt 20ms --scenario *", Scaled: true, Quick: "60MB"},
 		{Name: "{fast,mayhem} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced", Quick: "30MB"},
 		{Name: "{slow,fast-slow,slow-fast} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced"},
 		{Name: "{fast,slow,fast-slow,slow-fast,mayhem} 4 to 32", Commands: simulated + " --clusters 4,12,16,32;" + simulated + " --clusters 4,12,16,32 --plan balanced"},
-		{Name: "100 ms", Commands: three + " --rtt 100ms"},
+		{Name: "100 ms", Commands: three + " --rtt 100ms", Scaled: true},
 		{Name: "64 nodes", Commands: "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB", Scaled: true},
 		{Name: "two NICs 4x{1,2,4,8,16}", Commands: "grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x*", WAN: 250, Scaled: true},
 		{Name: "{32kB,512kB,8MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *", Quick: "same"},
