@@ -53,7 +53,7 @@ type plannedFleet struct {
 
 // startPlanned seeds content with a chain, on a grid of 3 and 3 nodes whose names are those of their
 // hosts. It starts all daemons but the absent one.
-func startPlanned(ctx context.Context, t *testing.T, size int64, inPlan func(host string) bool, absent string) *plannedFleet {
+func startPlanned(t *testing.T, size int64, inPlan func(host string) bool, absent string) *plannedFleet {
 	t.Helper()
 	fleet, names := newFleet(t, netns.Fast(), 3, 3)
 	fleet.startTracker(t, fleet.Grid.Node("A", 0))
@@ -104,7 +104,7 @@ func TestPlannedHostNeverComes(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	all := func(string) bool { return true }
-	startPlanned(ctx, t, 8e6, all, "B0").getAll(ctx, t, all)
+	startPlanned(t, 8e6, all, "B0").getAll(ctx, t, all)
 }
 
 // TestPlannedWithoutHost makes a node that the plan does not have: it fetches as in any swarm.
@@ -113,5 +113,5 @@ func TestPlannedWithoutHost(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	inPlan := func(host string) bool { return host != "B1" }
-	startPlanned(ctx, t, 8e6, inPlan, "").getAll(ctx, t, inPlan)
+	startPlanned(t, 8e6, inPlan, "").getAll(ctx, t, inPlan)
 }

@@ -90,18 +90,18 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 }
 
 // report simulates in rounds.
-func (rounds *roundFlags) report(ctx context.Context, a *command.App, f *commonFlags) (*bench.RoundReport, error) {
-	cases, err := rounds.cases()
+func (f *roundFlags) report(ctx context.Context, a *command.App, common *commonFlags) (*bench.RoundReport, error) {
+	cases, err := f.cases()
 	if err == nil {
-		err = f.checkRepeat()
+		err = common.checkRepeat()
 	}
 	if err != nil {
 		return nil, command.Usagef("%w", err)
 	}
 	for _, c := range cases {
-		if err := f.runs(ctx, a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
+		if err := common.runs(ctx, a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
 			return nil, err
 		}
 	}
-	return &bench.RoundReport{Blocks: rounds.blocks, Batches: rounds.batches, Cases: cases}, nil
+	return &bench.RoundReport{Blocks: f.blocks, Batches: f.batches, Cases: cases}, nil
 }
