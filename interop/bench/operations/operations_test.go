@@ -106,7 +106,7 @@ func TestMPIEndsWithBench(t *testing.T) {
 					}
 				}
 				_ = cmd.Process.Signal(end)
-				_ = <-ended
+				t.Log("ended:", <-ended)
 				for until := time.Now().Add(10 * time.Second); running(dir) > 0; time.Sleep(50 * time.Millisecond) {
 					if time.Now().After(until) {
 						t.Fatalf("%d processes are left", running(dir))
