@@ -106,17 +106,25 @@ func (g *Group) clusters() map[string][]proto.PeerID {
 
 // dialWanted dials the wanted members without a session in the background.
 func (g *Group) dialWanted() {
-	now := time.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.dialMissing(time.Now())
+}
+
+// dialMissing is dialWanted, and reports whether there are such members. The caller holds the lock.
+func (g *Group) dialMissing(now time.Time) (missing bool) {
 	if g.closing {
-		return
+		return false
 	}
 	for _, id := range wanted(g.clusters(), g.cluster, g.self) {
-		if m := g.members[id]; m.stream == nil && !now.Before(m.retry) {
-			g.dial(m)
+		if m := g.members[id]; m.stream == nil {
+			missing = true
+			if !now.Before(m.retry) {
+				g.dial(m)
+			}
 		}
 	}
+	return missing
 }
 
 // dial dials a member in the background, unless that is in progress. The caller holds the lock.
@@ -163,30 +171,26 @@ const (
 
 // tick dials, sends heartbeats and repairs until the group ends.
 func (g *Group) tick() {
-	for next := time.Now().Add(tickEvery); ; {
-		g.mu.Lock()
-		changed := g.changed.wait()
-		g.mu.Unlock()
-		pause := time.Until(next)
-		if pause <= tickEvery {
-			changed = nil
-		}
+	next, changed := time.Now().Add(tickEvery), (<-chan struct{})(nil)
+	for {
 		select {
 		case <-changed:
-			next = time.Now().Add(tickEvery)
-		case <-time.After(pause):
-			g.dialWanted()
-			next = g.check(time.Now())
+			next, changed = time.Now().Add(tickEvery), nil
+		case <-time.After(time.Until(next)):
+			next, changed = g.check(time.Now())
 		case <-g.ctx.Done():
 			return
 		}
 	}
 }
 
-// check sends heartbeats, ends silent sessions and repairs. It returns the time of the next check.
-func (g *Group) check(now time.Time) (next time.Time) {
+// check dials, sends heartbeats, ends silent sessions and repairs. It returns the time of the next check, and a channel that is
+// closed by a change for which that is too late.
+func (g *Group) check(now time.Time) (next time.Time, changed <-chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	changed = g.changed.wait()
+	missing := g.dialMissing(now)
 	g.inbox.expire(now)
 	if len(g.inbox.ready) > 0 {
 		g.arrived.fire()
@@ -211,9 +215,8 @@ func (g *Group) check(now time.Time) (next time.Time) {
 		}
 	}
 	g.repair(now)
-	missing := func(id proto.PeerID) bool { return g.members[id].stream == nil }
-	if next.Before(now.Add(tickEvery)) || len(g.casts) > 0 || slices.ContainsFunc(wanted(g.clusters(), g.cluster, g.self), missing) {
-		next = now.Add(tickEvery)
+	if soon := now.Add(tickEvery); missing || len(g.casts) > 0 || !next.After(soon) {
+		return soon, nil
 	}
-	return next
+	return next, changed
 }
