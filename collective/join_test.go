@@ -70,7 +70,7 @@ func (s *scripted) roster(other libpeer.ID, call uint64) []byte {
 	return b
 }
 
-// joined is what Join returned.
+// joined has the results of Join.
 type joined struct {
 	c   *Comm
 	err error

@@ -129,24 +129,13 @@ func (c *Case) String() string {
 // Scale divides all rates and the size by n. Times stay as they are.
 func (c *Case) Scale(n float64) {
 	by := netns.Rate(n)
-	links := func(l netns.Links) netns.Links {
-		names := l.Clusters()
-		for i, a := range names {
-			for _, b := range names[i+1:] {
-				if r := l.Rate(a, b); r > 0 {
-					l = l.With(a, b, r/by)
-				}
-			}
-		}
-		return l
-	}
 	scenario := c.Scenario
 	c.Scenario = func(t time.Duration) (netns.Links, time.Duration) {
 		l, until := scenario(t)
-		return links(l), until
+		return l.Divided(n), until
 	}
 	if c.Nominal != nil {
-		nominal := links(*c.Nominal)
+		nominal := c.Nominal.Divided(n)
 		c.Nominal = &nominal
 	}
 	c.Size = int64(float64(c.Size) / n)

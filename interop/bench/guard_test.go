@@ -55,7 +55,7 @@ func guardCases(t testing.TB) []guardCase {
 		claimer,
 		onFast("60 ms, 0.5% loss", func(c *Case) { c.RTT, c.Loss = 60*time.Millisecond, 0.005 }),
 		onGrid("links / 16", "4x4", 12e6, func(c *Case) {
-			links := sixteenth(c.Names())
+			links := netns.Fast().Divided(16).Among(c.Names()...)
 			if err := c.SetScenario(steady, &links); err != nil {
 				t.Fatal(err)
 			}
@@ -68,16 +68,6 @@ func guardCases(t testing.TB) []guardCase {
 		seeded(PlanOption + "balanced"),
 		seeded("coded=16"),
 	}
-}
-
-// sixteenth returns the links of scenario fast at a sixteenth of their rates.
-func sixteenth(clusters []string) (links netns.Links) {
-	for i, a := range clusters {
-		for _, b := range clusters[i+1:] {
-			links = links.With(a, b, netns.Fast().Rate(a, b)/16)
-		}
-	}
-	return links
 }
 
 // TestGuard compares the cases with the clean case of the same pass, and these ratios with the

@@ -101,8 +101,8 @@ type PaperReport struct {
 	Results map[string]*Report
 }
 
-// mostCPU is the share of CPU above which a run compares nothing, and calibrationSpread the most by which the share of
-// the bound and the copies of the scaled calibration may differ.
+// mostCPU is the share of CPU above which a run compares nothing. calibrationSpread bounds the differences between the
+// calibrations in the share of the bound and in copies.
 const mostCPU, calibrationSpread = 0.85, 0.05
 
 // compared is a row with its outcome.

@@ -124,7 +124,7 @@ func TestSimulatedRuns(t *testing.T) {
 	}
 }
 
-// TestCrossover checks the sizes from which mob is faster than the push.
+// TestCrossover checks the least sizes whose push is slower than mob.
 func TestCrossover(t *testing.T) {
 	for want, here := range map[string][]float64{
 		" slower up to 1 and faster from 2 on":               {0.5, 0.8, 1.5},

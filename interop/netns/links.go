@@ -62,6 +62,15 @@ func (l Links) Rate(a, b string) Rate {
 	return l.rates[pairOf(a, b)]
 }
 
+// Divided returns the links with their rates divided by a number.
+func (l Links) Divided(by float64) Links {
+	rates := make(map[pair]Rate)
+	for p, r := range l.rates {
+		rates[p] = r / Rate(by)
+	}
+	return Links{rates: rates}
+}
+
 // Clusters lists the clusters with a link, sorted.
 func (l Links) Clusters() []string {
 	seen := make(map[string]bool)

@@ -20,13 +20,7 @@ import (
 
 // NewGrid makes four clusters of four nodes, with the links of the scenario fast, slower by a factor, and a round trip of 40 ms.
 func NewGrid(slower float64) (*netns.Grid, error) {
-	links := netns.Fast()
-	for i, a := range links.Clusters() {
-		for _, b := range links.Clusters()[i+1:] {
-			links = links.With(a, b, links.Rate(a, b)/netns.Rate(slower))
-		}
-	}
-	return netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: links, RTT: 40 * time.Millisecond})
+	return netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast().Divided(slower), RTT: 40 * time.Millisecond})
 }
 
 // Start starts a process in a node of a grid, with pipes for its standard input and output.
