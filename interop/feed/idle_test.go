@@ -29,16 +29,11 @@ func startProcess(t *testing.T, cfg workerConfig) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	in, out, err := workers.Pipes(cmd)
+	if err == nil {
+		err = cmd.Start()
 	}
-	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

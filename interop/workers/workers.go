@@ -23,17 +23,21 @@ func NewGrid(slower float64) (*netns.Grid, error) {
 	return netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast().Divided(slower), RTT: 40 * time.Millisecond})
 }
 
-// Start starts a process in a node of a grid, with pipes for its standard input and output.
+// Start starts a process in a node of a grid, with the pipes of [Pipes].
 func Start(n *netns.Node, cmd *exec.Cmd) (p *netns.Process, in io.WriteCloser, out io.Reader, err error) {
-	if in, err = cmd.StdinPipe(); err != nil {
-		return nil, nil, nil, err
+	if in, out, err = Pipes(cmd); err == nil {
+		p, err = n.Start(cmd)
 	}
-	if out, err = cmd.StdoutPipe(); err != nil {
-		return nil, nil, nil, err
-	}
-	cmd.Stderr = os.Stderr
-	p, err = n.Start(cmd)
 	return p, in, out, err
+}
+
+// Pipes gives a command pipes for its standard input and output. It has the standard error of this process.
+func Pipes(cmd *exec.Cmd) (in io.WriteCloser, out io.Reader, err error) {
+	cmd.Stderr = os.Stderr
+	if in, err = cmd.StdinPipe(); err == nil {
+		out, err = cmd.StdoutPipe()
+	}
+	return in, out, err
 }
 
 // Command returns a command that runs this program again, as a worker with a configuration in a variable of its environment.
