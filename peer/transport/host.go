@@ -34,6 +34,9 @@ const (
 	// yamuxWindow bounds the window of a stream, in bytes. It starts at the protocol's
 	// 256 KiB and grows while the stream is read as fast as data arrives.
 	yamuxWindow = 64 << 20
+	// writeTimeout bounds a write to a connection whose peer reads nothing: the process is stopped, or its machine is
+	// overloaded. Yamux extends it in its second half only, so half of it is certain.
+	writeTimeout = 90 * time.Second
 	// idleCheck is the interval of checks for idle connections.
 	idleCheck = 15 * time.Second
 )
@@ -155,5 +158,6 @@ func newMuxer() *yamux.Transport {
 	c.MaxMessageSize = yamuxMessage
 	c.MaxStreamWindowSize = yamuxWindow
 	c.MaxIncomingStreams = maxPeerStreams
+	c.ConnectionWriteTimeout = writeTimeout
 	return (*yamux.Transport)(&c)
 }
