@@ -25,10 +25,6 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 		return nil, err
 	}
 	defer at.close()
-	return create(dir, at, m, files)
-}
-
-func create(dir string, at *place, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := at.checkFree(m); err != nil {
 		return nil, err
 	}
@@ -75,14 +71,17 @@ func Again(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 }
 
 func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver bool) (*Disk, error) {
+	d, err := Create(dir, root, m, files)
+	var exists *ExistsError
+	if !errors.As(err, &exists) {
+		return d, err
+	}
 	at, err := openFree(files.fs, root)
 	if err != nil {
 		return nil, err
 	}
 	defer at.close()
-	if err := at.check(m); errors.Is(err, fs.ErrNotExist) {
-		return create(dir, at, m, files)
-	} else if err != nil {
+	if err := at.check(m); err != nil {
 		return nil, err
 	}
 	return opening{Disk: newDisk(m, files), fresh: true, takeOver: takeOver}.startJournal(dir, at, false)

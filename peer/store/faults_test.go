@@ -486,3 +486,63 @@ func TestInodeReused(t *testing.T) {
 		t.Errorf("left %v", left)
 	}
 }
+
+// TestDestinationRace creates the destination just before the store does. It counts as one that existed before.
+func TestDestinationRace(t *testing.T) {
+	for name, test := range map[string]struct {
+		start func(p *disk) (*store.Disk, error)
+		fails bool
+	}{
+		"create": {func(p *disk) (*store.Disk, error) {
+			return store.Create(faultDir, faultRoot, p.Manifest, p.files)
+		}, true},
+		"adopt": {func(p *disk) (*store.Disk, error) {
+			return store.Adopt(faultDir, faultRoot, p.Manifest, p.files)
+		}, false},
+		"open": {func(p *disk) (*store.Disk, error) {
+			d, err := store.Create(faultDir, faultRoot, p.Manifest, p.files)
+			p.ok(err)
+			p.ok(d.Close())
+			p.ok(p.fs.Remove(faultRoot))
+			p.raceForRoot()
+			return store.Open(faultDir, faultRoot, p.Manifest, p.files)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := faulty(t, kind{})
+			if name != "open" {
+				p.raceForRoot()
+			}
+			d, err := test.start(p)
+			if p.fs.Calls() == 0 {
+				t.Fatal("the destination was not created by another program")
+			}
+			p.fs.SetPlan(nil)
+			var exists *store.ExistsError
+			if test.fails {
+				if !errors.As(err, &exists) || exists.Path != faultRoot {
+					t.Errorf("%v, want an ExistsError", err)
+				}
+				return
+			}
+			p.ok(err)
+			p.open = d
+			p.ok(p.put(-1))
+			p.ok(d.Finish())
+			p.ok(p.end())
+			left, err := store.RemoveOn(p.fs, faultDir, faultRoot, p.Manifest)
+			p.ok(err)
+			if len(left) != 1 || left[0].Path != faultRoot {
+				t.Errorf("left %v, want the destination", left)
+			}
+		})
+	}
+}
+
+// raceForRoot has another program create the destination just before the next directory is made.
+func (p *disk) raceForRoot() {
+	p.fs.SetPlan(&faultPlan{
+		Times: 1, Only: func(call, _ string) bool { return call == "mkdir" },
+		Do: func() { p.ok(p.fs.Mkdir(faultRoot, 0o755)) },
+	})
+}

@@ -92,7 +92,11 @@ func (d opening) findIn(at *place, begun bool) error {
 	if err := d.journal.Sync(); err != nil { // as in Create
 		return err
 	}
-	return at.create(d.m)
+	var exists *ExistsError
+	if err = at.create(d.m); errors.As(err, &exists) { // by another program since the check
+		return at.check(d.m)
+	}
+	return err
 }
 
 // hasPieces reports whether the journal has a piece of a file that a crash of the machine

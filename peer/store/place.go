@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -80,6 +81,9 @@ func (p *place) create(m *proto.Manifest) (err error) {
 	if !isSingle(m) {
 		err = p.withPath(p.in.Mkdir(p.name, mode))
 		p.made = err == nil
+	}
+	if errors.Is(err, fs.ErrExist) { // by another program since checkFree
+		err = cmp.Or(p.checkFree(m), err)
 	}
 	return cannotCreate(p.path, err)
 }
