@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -71,9 +69,12 @@ func Open(fsys vfs.FS, path string, manifest [32]byte, shape Shape) (*Journal, e
 		return nil, err
 	}
 	j := &Journal{fs: fsys, path: path, f: f, shape: shape}
-	version, err := j.read(manifest)
+	records, version, err := j.read(manifest)
 	if err == nil && version == 1 {
-		return j.upgrade()
+		return j.upgrade(records)
+	}
+	if err == nil {
+		err = j.restore(records)
 	}
 	if err != nil {
 		f.Close()
@@ -82,55 +83,31 @@ func Open(fsys vfs.FS, path string, manifest [32]byte, shape Shape) (*Journal, e
 	return j, nil
 }
 
-// read reads the header, and the records unless they are of version 1.
-func (j *Journal) read(manifest [32]byte) (version uint32, err error) {
-	b := make([]byte, headerSize)
-	if _, err := io.ReadFull(io.NewSectionReader(j.f, 0, headerSize), b); err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return 0, err
+// read reads the header, and returns what follows it.
+func (j *Journal) read(manifest [32]byte) (records []byte, version uint32, err error) {
+	b, err := io.ReadAll(io.NewSectionReader(j.f, 0, math.MaxInt64))
+	if err != nil {
+		return nil, 0, err
 	}
 	j.header, version = parseHeader(b)
 	switch {
 	case version == 0:
-		return 0, ErrNone
+		return nil, 0, ErrNone
 	case j.header.Manifest != manifest:
-		return 0, ErrOther
-	case version == 1:
-		return version, nil
+		return nil, 0, ErrOther
 	}
+	return b[headerSize:], version, nil
+}
+
+// restore applies the records of the file, and writes them again: if a flush has failed, they are in memory only, and no later
+// flush would write them to the disk.
+func (j *Journal) restore(records []byte) error {
 	j.ledger = newLedger(&j.shape, j.header.Seed)
-	if j.next, err = replay(j.records(), j.ledger); err != nil {
-		return 0, err
-	}
-	if err := j.restore(); err != nil {
-		return 0, err
-	}
+	j.next = replay(records, j.ledger)
+	b := append(j.header.encode(), records[:j.next*recordSize]...)
+	_, _ = j.f.WriteAt(b, 0) // if it fails, a power loss costs what a flush has lost
 	// Once records followed it, the tail would count as damage.
-	return version, j.f.Truncate(headerSize + int64(j.next)*recordSize)
-}
-
-// restore writes the file again if a flush has failed: the system has the bytes in memory then, and no later flush writes
-// them to the disk.
-func (j *Journal) restore() error {
-	cached := make([]byte, headerSize+int64(j.next)*recordSize)
-	if _, err := j.f.ReadAt(cached, 0); err != nil {
-		return err
-	}
-	j.f.DropCache()
-	stored, at := make([]byte, 64<<10), int64(0)
-	for part := range slices.Chunk(cached, len(stored)) {
-		_, err := j.f.ReadAt(stored[:len(part)], at)
-		if err != nil || !bytes.Equal(stored[:len(part)], part) {
-			_, err = j.f.WriteAt(cached, 0)
-			return err
-		}
-		at += int64(len(part))
-	}
-	return nil
-}
-
-// records returns a reader of what follows the header.
-func (j *Journal) records() io.Reader {
-	return io.NewSectionReader(j.f, headerSize, math.MaxInt64-headerSize)
+	return j.f.Truncate(int64(len(b)))
 }
 
 // append writes a record and applies it to the ledger. If it fails it does neither, and

@@ -142,9 +142,7 @@ func TestFlippedBits(t *testing.T) {
 			continue
 		}
 		l := newLedger(&testShape, false)
-		if _, err := replay(bytes.NewReader(flipped[headerSize:]), l); err != nil {
-			t.Fatal(err)
-		}
+		replay(flipped[headerSize:], l)
 		record := (bit/8 - headerSize) / recordSize
 		if record == last {
 			if !slices.Equal(l.state, states[last]) {
