@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -199,7 +198,7 @@ func (d publisher) startSettle(file int) (ok bool) {
 }
 
 func (d publisher) publish() error {
-	if err := d.createDirs(); err != nil {
+	if err := writer(d).createDirs(); err != nil {
 		return err
 	}
 	look := looker{t: d.tree}
@@ -408,35 +407,6 @@ func (d publisher) createLink(entry int) error {
 	return writer(d).madeEntry(entry, info)
 }
 
-// createDirs creates all directories, or makes existing directories of the store writable until finishDirs.
-func (d publisher) createDirs() error {
-	t := d.tree
-	if info, err := t.lstat("."); err == nil && t.m.Root != nil && d.ownsDir(len(t.m.Entries), ".", info) {
-		t.widen(".")
-	}
-	for i := range t.m.Entries {
-		if t.m.Entries[i].Kind != proto.Dir {
-			continue
-		}
-		name := t.name(i)
-		err := writer(d).mkdir(name, i)
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return t.withPath(name, err)
-		}
-		info, err := t.root.Lstat(name)
-		if err != nil || !info.IsDir() {
-			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a directory"}
-		}
-		if d.ownsDir(i, name, info) {
-			t.widen(name)
-		}
-	}
-	return nil
-}
-
 // finishDirs gives the directories of the store their time and mode, the inner ones first, since
 // changes in a directory change its time and may need it to be writable.
 func (d publisher) finishDirs() error {
@@ -468,7 +438,7 @@ func (d publisher) finishDir(entry int, name string, e *proto.Entry) error {
 }
 
 // ownsDir reports whether the store created a directory or took it over. The root goes by the number of entries.
-func (d publisher) ownsDir(entry int, name string, info fs.FileInfo) bool {
+func (d *Disk) ownsDir(entry int, name string, info fs.FileInfo) bool {
 	f := d.entry(entry)
 	return !d.hasDirs() && f.Inode == 0 || d.tree.owns(name, f, info)
 }

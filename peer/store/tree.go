@@ -37,12 +37,11 @@ type treeOptions struct {
 	fail    func(err error) // called if bytes that were written may be lost; nil for a tree that is only read
 }
 
-// names has what the next flush of names has to cover, and the directories of the content.
+// names has what the next flush of names has to cover.
 type names struct {
 	mu      sync.Mutex
 	top     vfs.File        // the root, opened before the first write
 	changed map[string]bool // directories with names that are not flushed
-	dirs    map[string]int  // entry of each directory, once one was created
 	device  uint64          // of the files, 0 if that is not known
 	mounts  bool            // some files are on other file systems
 }

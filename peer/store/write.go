@@ -308,30 +308,45 @@ func (d writer) commitHoles() error {
 	return nil
 }
 
-// create creates a file and the directories above it.
+// create creates a file, and all directories of the content if a directory above it does not exist.
 func (d writer) create(name string) (vfs.File, error) {
 	f, err := d.tree.root.OpenFile(name, createFlags, transferFileMode)
-	if dir := filepath.Dir(name); dir == "." || !errors.Is(err, fs.ErrNotExist) {
+	if filepath.Dir(name) == "." || !errors.Is(err, fs.ErrNotExist) {
 		return f, err
-	} else if err := d.makeDir(dir); err != nil {
+	}
+	if err := d.createDirs(); err != nil {
 		return nil, err
 	}
 	return d.tree.root.OpenFile(name, createFlags, transferFileMode)
 }
 
-// makeDir creates a directory, and the directories above it, if they do not exist.
-func (d writer) makeDir(name string) error {
-	entry := d.tree.names.dirEntry(d.m, name)
-	err := d.mkdir(name, entry)
-	if up := filepath.Dir(name); up != "." && errors.Is(err, fs.ErrNotExist) {
-		if err = d.makeDir(up); err == nil {
-			err = d.mkdir(name, entry)
+// createDirs creates all directories, or makes existing directories of the store writable until finishDirs.
+func (d writer) createDirs() error {
+	t := d.tree
+	if info, err := t.lstat("."); err == nil && t.m.Root != nil && d.ownsDir(len(t.m.Entries), ".", info) {
+		t.widen(".")
+	}
+	for i := range t.m.Entries {
+		if t.m.Entries[i].Kind != proto.Dir {
+			continue
+		}
+		name := t.name(i)
+		err := d.mkdir(name, i)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return t.withPath(name, err)
+		}
+		info, err := t.root.Lstat(name)
+		if err != nil || !info.IsDir() {
+			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a directory"}
+		}
+		if d.ownsDir(i, name, info) {
+			t.widen(name)
 		}
 	}
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	return err
+	return nil
 }
 
 // mkdir creates a directory of the content, and records that.
@@ -395,21 +410,6 @@ func (t *tree) openTop() error {
 	t.names.top = top
 	t.names.onDevice(info)
 	return nil
-}
-
-// dirEntry returns the number of the entry of a directory.
-func (n *names) dirEntry(m *proto.Manifest, name string) int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.dirs == nil {
-		n.dirs = make(map[string]int)
-		for i := range m.Entries {
-			if m.Entries[i].Kind == proto.Dir {
-				n.dirs[m.Entries[i].Path] = i
-			}
-		}
-	}
-	return n.dirs[filepath.ToSlash(name)]
 }
 
 // note records that the next flush has to cover a name, and the names of the directories above it.
