@@ -28,7 +28,7 @@ func (m *model) start() {
 	check(m, err)
 	disk := m.disk
 	m.node.SetRemove(func(dir, root string, mf *proto.Manifest) ([]store.Left, error) {
-		return store.RemoveOn(disk, dir, root, mf)
+		return store.RemoveOn(store.NewFilesOn(disk, 1), dir, root, mf)
 	})
 }
 

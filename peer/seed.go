@@ -203,7 +203,7 @@ func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.
 	so.FollowLinks, so.SkipUnreadable = o.FollowLinks, o.SkipUnreadable
 	so.Outside = func(path string) error { _, err := n.transfers.place(path); return err }
 	if o.User != nil {
-		so.FS = vfs.As(o.User, "", "")
+		so.FS = vfs.As(o.User, "")
 	}
 	var sums []byte
 	if o.Torrent {

@@ -91,7 +91,7 @@ func (t *Transfer) removeContent() ([]store.Left, error) {
 	err := d.Load()
 	if m := d.Manifest(); m != nil {
 		if rec.User != nil {
-			return store.RemoveOn(vfs.As(rec.User, rec.Root, t.dir), t.dir, rec.Root, m)
+			return store.RemoveOn(t.files(*rec), t.dir, rec.Root, m)
 		}
 		return t.node.fs.remove(t.dir, rec.Root, m)
 	}

@@ -36,12 +36,12 @@ func (t *Transfer) files(r metadata.Record) *store.Files {
 		if r.Seed {
 			made = ""
 		}
-		fsys = vfs.As(r.User, made, t.dir)
+		fsys = vfs.As(r.User, made)
 	}
 	if r.FollowLinks {
 		fsys = vfs.Follow(fsys)
 	}
-	files := store.NewFilesOn(fsys, userFiles)
+	files := store.NewFilesFor(fsys, userFiles)
 	files.SetUmask(t.node.cfg.Umask)
 	return files
 }
@@ -60,7 +60,7 @@ func (r *registry) pathFor(u *vfs.User, root string) (string, error) {
 		return "", err
 	}
 	root = filepath.Join(dir, filepath.Base(root))
-	if _, err := vfs.As(u, "", "").Lstat(root); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := vfs.As(u, "").Lstat(root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return root, nil

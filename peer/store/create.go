@@ -149,7 +149,7 @@ func (d opening) createJournal(dir, name string, seed bool) error {
 	if err != nil {
 		return err
 	}
-	fsys := d.tree.files.fs
+	fsys := d.tree.files.state
 	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (d opening) openJournal(dir string) error {
 		return err
 	}
 	d.partsPath = filepath.Join(dir, partsFile)
-	d.journal, err = journal.Open(d.tree.files.fs, filepath.Join(dir, journalFile), id, d.shape())
+	d.journal, err = journal.Open(d.tree.files.state, filepath.Join(dir, journalFile), id, d.shape())
 	return err
 }
 

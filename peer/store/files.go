@@ -22,6 +22,7 @@ const defaultOpenFiles = 256
 type Files struct {
 	budget int
 	fs     vfs.FS
+	state  vfs.FS      // of the state directories
 	umask  fs.FileMode // see SetUmask
 
 	mu      sync.Mutex // guards what follows, and all fields of handles but f
@@ -57,15 +58,22 @@ type handle struct {
 // NewFiles returns a cache of at most budget open files; the default is 256.
 func NewFiles(budget int) *Files { return NewFilesOn(vfs.OS{}, budget) }
 
-// NewFilesOn is [NewFiles] for stores on another file system than the system's. Their
-// journals are on it too.
+// NewFilesOn is [NewFiles] for stores on another file system than the system's. Their state directories are on it too.
 func NewFilesOn(fsys vfs.FS, budget int) *Files {
 	if budget <= 0 {
 		budget = defaultOpenFiles
 	}
-	c := &Files{budget: budget, fs: fsys, handles: make(map[fileKey]*handle)}
+	c := &Files{budget: budget, fs: fsys, state: fsys, handles: make(map[fileKey]*handle)}
 	c.changed.L = &c.mu
 	c.idle.next, c.idle.prev = &c.idle, &c.idle
+	return c
+}
+
+// NewFilesFor is [NewFiles] for stores of content that a file system shows, such as [vfs.As] and [vfs.Follow]. Their state
+// directories are the system's.
+func NewFilesFor(content vfs.FS, budget int) *Files {
+	c := NewFilesOn(content, budget)
+	c.state = vfs.OS{}
 	return c
 }
 

@@ -17,7 +17,7 @@ import (
 const partsNumber = -1
 
 func (d *Disk) openParts() (vfs.File, error) {
-	f, err := d.tree.files.fs.OpenFile(d.partsPath, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	f, err := d.tree.files.state.OpenFile(d.partsPath, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err == nil {
 		f.DropCache() // a flush may have failed before: what is hashed must be on the disk
 	}
@@ -55,7 +55,7 @@ func (d *Disk) syncParts() error {
 	if !d.partsDirty.Swap(false) {
 		return nil
 	}
-	dir, err := d.tree.files.fs.OpenFile(filepath.Dir(d.partsPath), os.O_RDONLY, 0)
+	dir, err := d.tree.files.state.OpenFile(filepath.Dir(d.partsPath), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

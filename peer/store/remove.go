@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mobgrid/mob/peer/store/journal"
-	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -45,12 +44,12 @@ var errRemoveSeed = errors.New("the content was not fetched but seeded in place:
 // No store of the transfer may be open. The state directory is left: Remove can be
 // repeated if it fails or a crash cuts it short.
 func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
-	return RemoveOn(vfs.OS{}, dir, root, m)
+	return RemoveOn(NewFiles(1), dir, root, m)
 }
 
-// RemoveOn is [Remove] on another file system than the system's.
-func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) {
-	at, err := openPlace(fsys, root)
+// RemoveOn is [Remove] on the file systems of files.
+func RemoveOn(files *Files, dir, root string, m *proto.Manifest) ([]Left, error) {
+	at, err := openPlace(files.fs, root)
 	if err == nil {
 		defer at.close()
 		_, err = at.lstat()
@@ -61,7 +60,7 @@ func RemoveOn(fsys vfs.FS, dir, root string, m *proto.Manifest) ([]Left, error) 
 	if at == nil {
 		return nil, err
 	}
-	d := opening{Disk: newDisk(m, NewFilesOn(fsys, 1))}
+	d := opening{Disk: newDisk(m, files)}
 	err = d.openJournal(dir)
 	if errors.Is(err, journal.ErrNone) {
 		return []Left{{at.path, leftFound}}, nil

@@ -18,17 +18,16 @@ import (
 // checked too. Paths must lead through no symbolic link; see Resolve.
 //
 // What the process's own user owns at or below made is what the process made there for
-// this user, and may be used. Made is empty where nothing was. The files in the directory
-// state are the process's own, and are not checked.
-func As(u *User, made, state string) FS { return &asUser{u, made, state, uint32(os.Geteuid())} }
+// this user, and may be used. Made is empty where nothing was.
+func As(u *User, made string) FS {
+	return asFS{&asRoot{as: &asUser{u, made, uint32(os.Geteuid())}, path: "/"}}
+}
 
-// asUser is the file system of a user. Calls that it allows are made with the rights of the
-// process, which may be fewer.
+// asUser is a user. Calls that it allows are made with the rights of the process, which may be fewer.
 type asUser struct {
-	user  *User
-	made  string
-	state string
-	self  uint32
+	user *User
+	made string
+	self uint32
 }
 
 // check fails unless the user may do all of want with an open file. With made, what the
@@ -52,9 +51,6 @@ func (a *asUser) check(fd int, want uint32, made bool) error {
 func (a *asUser) within(path string) bool {
 	return a.made != "" && (path == a.made || strings.HasPrefix(path, a.made+"/"))
 }
-
-// own reports whether a path is of a file of the process's own.
-func (a *asUser) own(path string) bool { return path == a.state || filepath.Dir(path) == a.state }
 
 // procPath names what a descriptor is open for.
 func procPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
@@ -85,41 +81,18 @@ func (a *asUser) walk(fd int, at, below string) (int, error) {
 	return fd, nil
 }
 
-// directory has the calls that a file system and an open directory have in common.
-type directory interface {
-	OpenRoot(name string) (Root, error)
-	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
-	Lstat(name string) (fs.FileInfo, error)
-	Mkdir(name string, perm fs.FileMode) error
-	Remove(name string) error
-}
-
-// by returns a directory and the name of a path in it: the root directory as far as the user may use it, or for the process's
-// own files the file system.
-func (a *asUser) by(path string) (directory, string) {
-	if a.own(path) {
-		return OS{}, path
-	}
-	name := strings.TrimLeft(filepath.Clean(path), "/")
-	if name == "" {
-		name = "."
-	}
-	return &asRoot{as: a, path: "/"}, name
-}
-
-// OpenRoot implements [FS].
-func (a *asUser) OpenRoot(path string) (Root, error) {
-	d, name := a.by(path)
-	return d.OpenRoot(name)
-}
+// asFS is the root directory of the system as far as a user may use it. Paths are names in it.
+type asFS struct{ *asRoot }
 
 // Resolve implements [FS]. What it returns is checked when it is used.
-func (a *asUser) Resolve(path string) (string, error) { return OS{}.Resolve(path) }
+func (asFS) Resolve(path string) (string, error) { return OS{}.Resolve(path) }
 
-// OpenFile implements [FS].
-func (a *asUser) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
-	d, name := a.by(path)
-	return d.OpenFile(name, flag, perm)
+// Stat implements [FS]. It follows no symbolic link.
+func (a asFS) Stat(path string) (fs.FileInfo, error) { return a.Lstat(path) }
+
+// MkdirAll implements [FS]. It is not needed below the paths of a user.
+func (asFS) MkdirAll(path string, _ fs.FileMode) error {
+	return &fs.PathError{Op: "mkdir", Path: path, Err: unix.EACCES}
 }
 
 // checkOpen fails unless the user may open a file with these flags. A file that is created by that is the user's.
@@ -135,35 +108,6 @@ func (a *asUser) checkOpen(f osFile, flag int, made bool) error {
 		return nil
 	}
 	return a.check(int(f.Fd()), want, made)
-}
-
-// Lstat implements [FS].
-func (a *asUser) Lstat(path string) (fs.FileInfo, error) {
-	d, name := a.by(path)
-	return d.Lstat(name)
-}
-
-// Stat implements [FS]. It follows no symbolic link.
-func (a *asUser) Stat(path string) (fs.FileInfo, error) { return a.Lstat(path) }
-
-// Mkdir implements [FS].
-func (a *asUser) Mkdir(path string, perm fs.FileMode) error {
-	d, name := a.by(path)
-	return d.Mkdir(name, perm)
-}
-
-// MkdirAll implements [FS]. Stores make only their own directory.
-func (a *asUser) MkdirAll(path string, perm fs.FileMode) error {
-	if !a.own(path) {
-		return &fs.PathError{Op: "mkdir", Path: path, Err: unix.EACCES}
-	}
-	return os.MkdirAll(path, perm)
-}
-
-// Remove implements [FS].
-func (a *asUser) Remove(path string) error {
-	d, name := a.by(path)
-	return d.Remove(name)
 }
 
 // asRoot is an open directory as far as a user may use it. Each directory on the way to a name is
@@ -198,6 +142,9 @@ func (r *asRoot) within(name string) bool { return r.as.within(filepath.Join(r.p
 
 // pin opens a directory, in which the user may do all of want.
 func (r *asRoot) pin(dir string, want uint32) (fd int, err error) {
+	if r.root.Root == nil {
+		dir = filepath.Join(".", dir) // without the first slash
+	}
 	if !filepath.IsLocal(dir) {
 		return -1, &fs.PathError{Op: "open", Path: dir, Err: unix.EACCES}
 	}

@@ -83,7 +83,7 @@ func TestPathsThatAreSwapped(t *testing.T) {
 			}
 		}
 	})
-	as := As(&User{UID: user, Groups: []uint32{user}}, "", at("state"))
+	as := As(&User{UID: user, Groups: []uint32{user}}, "")
 	read := func(f File, err error) (string, error) {
 		if err != nil {
 			return "", err
@@ -162,12 +162,7 @@ func TestClosedDirectoryInRoot(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	as := As(&User{UID: 60002, Groups: []uint32{60002}}, "", filepath.Join(dir, "closed"))
-	if state, err := as.OpenRoot(filepath.Join(dir, "closed")); err != nil {
-		t.Errorf("the process's own state: %v", err)
-	} else {
-		_ = state.Close()
-	}
+	as := As(&User{UID: 60002, Groups: []uint32{60002}}, "")
 	r, err := as.OpenRoot(dir)
 	if err != nil {
 		t.Fatal(err)
