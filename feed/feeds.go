@@ -270,6 +270,9 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	if err != nil {
 		return nil, err
 	}
+	if !key.GetPublic().Equals(e.link.Key) {
+		return nil, fmt.Errorf("%s has another key than the feed: put the feed's key back", e.dir)
+	}
 	s.mu.Lock()
 	run, g, joined := e.ctx, e.group, e.joined
 	s.mu.Unlock()

@@ -501,6 +501,26 @@ func TestLostHead(t *testing.T) {
 	}
 }
 
+// TestLostKey deletes the key of a feed: no version is signed with another one.
+func TestLostKey(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	publisher := start(t, peertest.NewTracker(), "A", data)
+	publisher.newFeed("config")
+	keys, err := filepath.Glob(filepath.Join(data, "feeds", "*", "key"))
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("keys: %v, %v", keys, err)
+	}
+	if err := os.Remove(keys[0]); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := peertest.RandomFile(t, 1000)
+	v, _ := peertest.Seed(t, publisher.node, path, peer.SeedOptions{})
+	if h, err := publisher.feeds.Post(t.Context(), "config", v, feed.PublishOptions{}); err == nil {
+		t.Errorf("version %d is signed with another key", h.Seq)
+	}
+}
+
 // TestFollowAgain calls Follow while a command runs: the same settings change nothing, other settings interrupt the command,
 // which is run again. Meanwhile the feeds can be listed.
 func TestFollowAgain(t *testing.T) {
