@@ -18,25 +18,35 @@ type Op struct {
 //
 //nolint:gochecknoglobals // constants
 var (
-	SumFloat64 = Op{Elem: 8, Merge: each(func(a, b uint64) uint64 {
-		return math.Float64bits(math.Float64frombits(a) + math.Float64frombits(b))
-	})}
-	MaxFloat64 = Op{Elem: 8, Merge: each(func(a, b uint64) uint64 {
-		return math.Float64bits(max(math.Float64frombits(a), math.Float64frombits(b)))
-	})}
-	SumInt64 = Op{Elem: 8, Merge: each(func(a, b uint64) uint64 { return a + b })}
+	SumFloat64 = Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
+		err := checkVectors(dst, src)
+		for d := dst; err == nil && len(d) >= 8 && len(src) >= 8; d, src = d[8:], src[8:] {
+			putFloat64(d, float64At(d)+float64At(src))
+		}
+		return dst, err
+	}}
+	MaxFloat64 = Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
+		err := checkVectors(dst, src)
+		for d := dst; err == nil && len(d) >= 8 && len(src) >= 8; d, src = d[8:], src[8:] {
+			putFloat64(d, max(float64At(d), float64At(src)))
+		}
+		return dst, err
+	}}
+	SumInt64 = Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
+		err := checkVectors(dst, src)
+		for d := dst; err == nil && len(d) >= 8 && len(src) >= 8; d, src = d[8:], src[8:] {
+			binary.LittleEndian.PutUint64(d, binary.LittleEndian.Uint64(d)+binary.LittleEndian.Uint64(src))
+		}
+		return dst, err
+	}}
 )
 
-// each returns a Merge that merges 8-byte elements one by one.
-func each(merge func(a, b uint64) uint64) func(dst, src []byte) ([]byte, error) {
-	return func(dst, src []byte) ([]byte, error) {
-		if len(dst) != len(src) || len(dst)%8 != 0 {
-			return nil, fmt.Errorf("merge of %d and %d bytes: want equal multiples of 8", len(dst), len(src))
-		}
-		for i := 0; i < len(dst); i += 8 {
-			a, b := binary.LittleEndian.Uint64(dst[i:]), binary.LittleEndian.Uint64(src[i:])
-			binary.LittleEndian.PutUint64(dst[i:], merge(a, b))
-		}
-		return dst, nil
+func float64At(b []byte) float64     { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
+func putFloat64(b []byte, x float64) { binary.LittleEndian.PutUint64(b, math.Float64bits(x)) }
+
+func checkVectors(dst, src []byte) error {
+	if len(dst) != len(src) || len(dst)%8 != 0 {
+		return fmt.Errorf("merge of %d and %d bytes: want equal multiples of 8", len(dst), len(src))
 	}
+	return nil
 }
