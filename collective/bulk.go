@@ -89,14 +89,14 @@ func (c *Comm) receiveBroadcast(ctx context.Context, root int) ([]byte, error) {
 	}
 	switch f.Kind {
 	case kindValue:
-		c.send(root, frame{header: c.header(kindFetched)})
+		c.send(frame{header: c.header(kindFetched)}, root)
 		return f.data, nil
 	case kindLink:
 		b, release, err := c.fetch(ctx, f)
 		if err != nil {
 			return nil, err
 		}
-		c.send(root, frame{header: c.header(kindFetched)})
+		c.send(frame{header: c.header(kindFetched)}, root)
 		return b, errors.Join(c.settle(ctx, root), release()) // until all have fetched, it serves its cluster
 	}
 	return nil, fmt.Errorf("rank %d: %w", f.from, errFrame)
@@ -157,12 +157,12 @@ func (c *Comm) Gather(ctx context.Context, root int, b []byte) ([][]byte, error)
 			err = c.settle(ctx, root)
 		}
 	case len(b) <= maxSend:
-		c.send(root, frame{header: c.header(kindValue), data: b})
+		c.send(frame{header: c.header(kindValue), data: b}, root)
 		err = c.settle(ctx, root)
 	default:
 		link, release, failed := c.seed(b)
 		if err = failed; err == nil {
-			c.send(root, frame{header: c.header(kindLink), data: []byte(link)})
+			c.send(frame{header: c.header(kindLink), data: []byte(link)}, root)
 			err = errors.Join(c.settle(ctx, root), release())
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"time"
 
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 )
@@ -49,8 +47,6 @@ type Comm struct {
 	partial map[partialKey]*frame
 	arrived chan struct{}  // holds a token if there is a frame for an operation
 	left    map[int]uint32 // ranks that have left, and their last operation
-	outbox  []*outbox      // by rank
-	idle    *sync.Cond     // an outbox is empty
 }
 
 // partialKey names a value of which some data has arrived.
@@ -68,9 +64,8 @@ func newComm(g *group.Group, r *roster, run uint64, rank int) *Comm {
 	c := &Comm{
 		g: g, roster: r, run: run, rank: rank, groups: r.clusters(), closed: make(chan struct{}),
 		calls: map[uint32]call{}, early: map[uint32][]frame{}, partial: map[partialKey]*frame{},
-		arrived: make(chan struct{}, 1), left: map[int]uint32{}, outbox: make([]*outbox, len(r.Members)),
+		arrived: make(chan struct{}, 1), left: map[int]uint32{},
 	}
-	c.idle = sync.NewCond(&c.mu)
 	c.own = clusterOf(c.groups, rank)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
@@ -129,24 +124,11 @@ func (c *Comm) leave(why error, last header, text string, timeout time.Duration)
 		b := last.append([]byte(text))
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
-		var wg sync.WaitGroup
-		connected := map[libpeer.ID]bool{}
-		for _, m := range c.g.Members() {
-			connected[m.ID] = m.RTT > 0
-		}
-		for _, e := range c.roster.Members {
-			if id := libpeer.ID(e.ID); connected[id] {
-				wg.Go(func() { _ = c.g.Send(ctx, id, b) })
-			}
-		}
-		wg.Wait()
+		_ = c.g.Cast(ctx, b)
 		if last.Kind == kindLeave {
 			c.g.Flush(ctx)
 		}
 		c.cancel(why)
-		c.mu.Lock()
-		c.idle.Broadcast()
-		c.mu.Unlock()
 		c.g.Close()
 		close(c.closed)
 	})
@@ -335,7 +317,7 @@ func (c *Comm) next(ctx context.Context) (frame, error) {
 // end ends an operation, which has failed at this member if err is not nil.
 func (c *Comm) end(ctx context.Context, err error) error {
 	if err == nil {
-		err = c.drain(ctx)
+		err = c.g.Drain(ctx)
 	}
 	if err != nil {
 		c.fail(err)
@@ -367,6 +349,6 @@ func (c *Comm) probe() {
 			continue
 		}
 		last = op
-		c.send((c.rank+1)%c.Size(), frame{header: header{Kind: kindProbe, Op: op, Call: me}})
+		c.send(frame{header: header{Kind: kindProbe, Op: op, Call: me}}, (c.rank+1)%c.Size())
 	}
 }

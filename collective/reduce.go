@@ -113,7 +113,7 @@ func (r *reduction) run(ctx context.Context) error {
 			if p.name == opShuffle {
 				b = bytes.Clone(b) // the caller may change it when this member has its own result
 			}
-			r.send(owner, kindPart, u, b)
+			r.send(kindPart, u, b, owner)
 			continue
 		}
 		own := frame{header: header{Kind: kindPart, Index: uint32(u)}, from: c.rank, data: r.value(u)}
@@ -148,10 +148,10 @@ func (r *reduction) value(u int) []byte {
 	}
 }
 
-func (r *reduction) send(rank int, k kind, u int, b []byte) {
+func (r *reduction) send(k kind, u int, b []byte, to ...int) {
 	h := r.header
 	h.Kind, h.Index = k, uint32(u)
-	r.c.send(rank, frame{header: h, data: b})
+	r.c.send(frame{header: h, data: b}, to...)
 }
 
 var errUnit = errors.New("value of a unit that is not expected")
@@ -174,16 +174,13 @@ func (r *reduction) handle(f frame) error {
 			return err
 		}
 		delete(r.parts, u)
-		for _, home := range r.plan.homes(u) {
-			if home != c.rank {
-				r.send(home, kindCluster, u, m.merged)
-			}
-		}
+		homes := r.plan.homes(u)
+		r.send(kindCluster, u, m.merged, slices.DeleteFunc(slices.Clone(homes), func(home int) bool { return home == c.rank })...)
 		if r.clusters[u] == nil {
 			return nil
 		}
 		own := m.merged
-		if len(r.plan.homes(u)) > 1 {
+		if len(homes) > 1 {
 			own = bytes.Clone(own) // it is being sent
 		}
 		return r.handle(frame{header: header{Kind: kindCluster, Index: f.Index}, from: c.rank, data: own})
@@ -207,9 +204,7 @@ func (r *reduction) handle(f frame) error {
 // final keeps and forwards a merged value.
 func (r *reduction) final(u int, b []byte) error {
 	targets := r.plan.targets(u, r.c.rank)
-	for _, rank := range targets {
-		r.send(rank, kindFinal, u, b)
-	}
+	r.send(kindFinal, u, b, targets...)
 	if !r.plan.reads(u, r.c.rank) {
 		return nil
 	}

@@ -12,15 +12,10 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sent is a message that was sent and not taken.
-type sent struct {
-	number uint64
-	cost   int // as in an inbox
-}
-
 // cast is a message to all members.
 type cast struct {
-	sent
+	number   uint64
+	cost     int // as in an inbox
 	sum      [sha256.Size]byte
 	clusters map[string]*scatter
 	waiting  map[proto.PeerID]bool // members that have not taken it
@@ -114,19 +109,8 @@ func (g *Group) forward(p *proto.Parcel) {
 // maxBacklog bounds the parts that wait for the first dial of a member.
 const maxBacklog = 64
 
-// taken records that a member has all parts of a message. The caller holds the lock.
+// taken records that a member has all parts of a message to all members. The caller holds the lock.
 func (g *Group) taken(m *member, number uint64) {
-	if kindOf(number) == 1 {
-		for i, sent := range m.sent {
-			if sent.number == number {
-				m.sentCost -= sent.cost
-				m.sent = slices.Delete(m.sent, i, i+1)
-				g.changed.fire()
-				return
-			}
-		}
-		return
-	}
 	if c := g.casts[number]; c != nil {
 		delete(c.waiting, m.id)
 		c.active = time.Now()
@@ -204,51 +188,63 @@ func (g *Group) repair(now time.Time) {
 	}
 }
 
-// Send sends a message to one member: b and then rest. It blocks while the member has not taken 4 MiB of earlier messages, and
-// while a session with it is opened. The bytes must not change afterwards.
-func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte, rest ...byte) error {
+// Parcels are a message that is ready to be sent to single members.
+type Parcels []proto.Parcel
+
+// Pack makes a message of b and then rest, which must not change afterwards.
+func Pack(b []byte, rest ...byte) (Parcels, error) {
 	if n := len(b) + len(rest); n > MaxMessage {
-		return fmt.Errorf("message of %d bytes, at most %d", n, MaxMessage)
+		return nil, fmt.Errorf("message of %d bytes, at most %d", n, MaxMessage)
 	}
 	if len(b)+len(rest) > proto.MaxParcel {
 		b, rest = slices.Concat(b, rest), nil
 	}
-	parts := cut(b, 1)
-	msg := &sent{cost: len(b) + len(rest) + len(parts)*overhead}
 	hash := sha256.New()
 	hash.Write(b)
 	hash.Write(rest)
-	p := proto.Parcel{Sender: g.self, Parts: uint16(len(parts)), Rest: rest}
-	hash.Sum(p.Sum[:0])
+	parts := cut(b, 1)
+	all := make(Parcels, len(parts))
+	for i := range all {
+		all[i] = proto.Parcel{Part: uint16(i), Parts: uint16(len(parts)), Sum: [sha256.Size]byte(hash.Sum(nil)), Payload: parts[i], Rest: rest}
+	}
+	return all, nil
+}
+
+// Send sends a message to one member. It blocks while a session with the member is opened, and does not wait for the member to take the
+// message: see [Group.Drain].
+func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte) error {
+	all, err := Pack(b)
+	if err != nil {
+		return err
+	}
+	return g.SendPacked(ctx, to, all)
+}
+
+// SendPacked is Send for a message that is sent to several members.
+func (g *Group) SendPacked(ctx context.Context, to libpeer.ID, all Parcels) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	attempts := -1
-	for {
+	for attempts := -1; ; {
 		m := g.members[proto.PeerID(to)]
 		switch {
 		case g.closing:
 			return errClosed
 		case m == nil:
 			return fmt.Errorf("send to %s: not a member of the group", to)
-		case m.stream == nil && !m.dialing && attempts >= 0 && m.attempts > attempts:
-			return fmt.Errorf("send to %s: the member cannot be reached", to)
-		case m.stream == nil:
-			if attempts < 0 {
-				attempts = m.attempts
-			}
-			g.dial(m)
-		case m.sentCost+msg.cost <= window:
+		case m.stream != nil:
 			g.direct++
-			msg.number, p.Number = g.direct, g.direct
-			m.sent = append(m.sent, msg)
-			m.sentCost += msg.cost
-			for i, payload := range parts {
-				part := p
-				part.Part, part.Payload = uint16(i), payload
-				m.stream.send(&part)
+			for _, p := range all {
+				p.Sender, p.Number = g.self, g.direct
+				m.stream.direct = append(m.stream.direct, &p)
 			}
+			m.stream.notify()
 			return nil
+		case !m.dialing && attempts >= 0 && m.attempts > attempts:
+			return fmt.Errorf("send to %s: the member cannot be reached", to)
+		case attempts < 0:
+			attempts = m.attempts
 		}
+		g.dial(m)
 		if err := g.await(ctx, &g.changed); err != nil {
 			return err
 		}

@@ -181,10 +181,24 @@ func (g *Group) Close() {
 	})
 }
 
+// Drain waits until all messages to single members are written to their streams.
+func (g *Group) Drain(ctx context.Context) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, m := range g.members {
+		for m.stream != nil && len(m.stream.direct) > 0 {
+			if err := g.await(ctx, &g.changed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // unsent reports whether a member with a session has not taken a message. The caller holds the lock.
 func (g *Group) unsent() bool {
 	for _, m := range g.members {
-		if m.stream != nil && (len(m.sent) > 0 || len(m.stream.queue) > 0) {
+		if s := m.stream; s != nil && len(s.queue)+len(s.direct)+len(s.written) > 0 {
 			return true
 		}
 	}

@@ -32,13 +32,13 @@ type inbox struct {
 // source is the state of a sender.
 type source struct {
 	session  bool
-	next     uint64 // number of the next cast message, 0 if it is unknown
-	started  bool   // next is final: a message was delivered, or the first parcel of a session has arrived
-	direct   uint64 // number of the last message to this node
-	messages map[uint64]*assembly
-	waiting  int    // see inbox
-	unread   [2]int // of messages to all members, and of those to this node
-	left     bool   // its last arrival is the end of a session
+	next     uint64               // number of the next cast message, 0 if it is unknown
+	started  bool                 // next is final: a message was delivered, or the first parcel of a session has arrived
+	messages map[uint64]*assembly // to all members
+	direct   [][]byte             // parts of a message to this node
+	waiting  int                  // see inbox
+	unread   int
+	left     bool // its last arrival is the end of a session
 }
 
 // assembly is a message of which parts have arrived.
@@ -56,7 +56,6 @@ type assembly struct {
 type arrival struct {
 	from  proto.PeerID
 	bytes []byte
-	kind  int // index in source.unread
 	cost  int
 	left  bool
 }
@@ -77,7 +76,7 @@ func (in *inbox) of(id proto.PeerID) *source {
 func (in *inbox) admits(id proto.PeerID) bool {
 	if in.sources[id] == nil && len(in.sources) >= maxMembers {
 		for id, s := range in.sources {
-			if !s.session && !s.left && len(s.messages) == 0 && s.unread == [2]int{} {
+			if !s.session && !s.left && len(s.messages) == 0 && s.unread == 0 {
 				delete(in.sources, id)
 			}
 		}
@@ -85,24 +84,42 @@ func (in *inbox) admits(id proto.PeerID) bool {
 	return in.sources[id] != nil || len(in.sources) < maxMembers
 }
 
-// kindOf returns 1 for a number of messages to one member, else 0.
-func kindOf(number uint64) int { return int(number >> 63) }
-
 // full reports whether the parcel must wait until the program receives messages. It does not depend on messages that are
 // incomplete: their parts may be on the same stream.
 func (in *inbox) full(p *proto.Parcel) bool {
-	return in.unread >= maxHeld || in.of(p.Sender).unread[kindOf(p.Number)] >= window
+	return in.unread >= maxHeld || in.of(p.Sender).unread >= window
 }
 
-// add adds a parcel. It returns the numbers of messages to acknowledge, and false for a part of a corrupt message. A message
-// to all members is acknowledged in order, so that its sender's window bounds what waits for it.
+// addDirect adds a part of a message to this node, and reports whether it was the last one. Parts arrive in order, on the stream of the
+// sender, which authenticates them: the hash is not checked. ok is false for a part that is not the next one.
+func (in *inbox) addDirect(p *proto.Parcel) (done, ok bool) {
+	s := in.of(p.Sender)
+	if p.Part == 0 {
+		s.direct = nil // the rest of the earlier one is not sent
+	}
+	if int(p.Part) != len(s.direct) {
+		return false, false
+	}
+	if s.direct = append(s.direct, p.Payload); len(s.direct) < int(p.Parts) {
+		return false, true
+	}
+	b := p.Payload
+	if len(s.direct) > 1 {
+		b = slices.Concat(s.direct...)
+	}
+	s.direct = nil
+	in.push(arrival{from: p.Sender, bytes: b, cost: len(b) + overhead})
+	return true, len(b) <= MaxMessage
+}
+
+// add adds a part of a message to all members. It returns the numbers of messages to acknowledge, and false for a part of a
+// corrupt message. Messages are acknowledged in order, so that the sender's window bounds what waits for one.
 func (in *inbox) add(p *proto.Parcel, now time.Time) (taken []uint64, ok bool) {
 	s := in.of(p.Sender)
-	direct := kindOf(p.Number) == 1
-	if !direct && (s.next == 0 || !s.started && p.Number < s.next) {
+	if s.next == 0 || !s.started && p.Number < s.next {
 		s.next = p.Number
 	}
-	if direct && p.Number <= s.direct || !direct && p.Number < s.next {
+	if p.Number < s.next {
 		return []uint64{p.Number}, true // the first acknowledgment may have been lost
 	}
 	a := s.messages[p.Number]
@@ -111,11 +128,8 @@ func (in *inbox) add(p *proto.Parcel, now time.Time) (taken []uint64, ok bool) {
 		a = nil
 	}
 	if a == nil {
-		if !direct && in.waiting >= maxHeld {
+		if in.waiting >= maxHeld {
 			return nil, true
-		}
-		if direct {
-			in.dropDirect(s) // a stream has one after the other: the rest of it is not sent
 		}
 		a = &assembly{sum: p.Sum, parts: int(p.Parts), payloads: make([][]byte, p.Parts), missing: int(p.Parts)}
 		s.messages[p.Number] = a
@@ -142,21 +156,11 @@ func (in *inbox) add(p *proto.Parcel, now time.Time) (taken []uint64, ok bool) {
 		in.drop(s, p.Number)
 		return nil, false
 	}
-	if direct {
-		if a.missing == 0 {
-			s.direct = p.Number
-			in.deliverOne(p.Sender, s, p.Number)
-			taken = append(taken, p.Number)
-		}
-		return taken, true
-	}
 	taken = in.deliver(p.Sender, s)
 	if s.waiting > window { // the sender does not wait for this node's acknowledgments
 		next := s.next
 		for number := range s.messages {
-			if kindOf(number) == 0 {
-				next = max(next, number+1)
-			}
+			next = max(next, number+1)
 		}
 		in.skip(p.Sender, s, next)
 	}
@@ -181,7 +185,7 @@ func (in *inbox) deliver(id proto.PeerID, s *source) (numbers []uint64) {
 func (in *inbox) deliverOne(id proto.PeerID, s *source, number uint64) {
 	a := s.messages[number]
 	in.drop(s, number)
-	in.push(arrival{from: id, bytes: a.bytes, kind: kindOf(number), cost: a.cost})
+	in.push(arrival{from: id, bytes: a.bytes, cost: a.cost})
 }
 
 // push adds to what the program has not received.
@@ -191,34 +195,21 @@ func (in *inbox) push(a arrival) {
 		return
 	}
 	s.left = a.left
-	s.unread[a.kind] += a.cost
+	s.unread += a.cost
 	in.unread += a.cost
 	in.ready = append(in.ready, a)
 }
 
 func (in *inbox) charge(s *source, number uint64, n int) {
 	s.messages[number].cost += n
-	if kindOf(number) == 0 {
-		s.waiting += n
-		in.waiting += n
-	}
+	s.waiting += n
+	in.waiting += n
 }
 
 func (in *inbox) drop(s *source, number uint64) {
-	if kindOf(number) == 0 {
-		s.waiting -= s.messages[number].cost
-		in.waiting -= s.messages[number].cost
-	}
+	s.waiting -= s.messages[number].cost
+	in.waiting -= s.messages[number].cost
 	delete(s.messages, number)
-}
-
-// dropDirect drops the message to this node that is incomplete.
-func (in *inbox) dropDirect(s *source) {
-	for number := range s.messages {
-		if kindOf(number) == 1 {
-			in.drop(s, number)
-		}
-	}
 }
 
 // first records the first parcel of a session: its number is the one of the last message that the sender has cast, and its payload
@@ -236,7 +227,7 @@ func (in *inbox) first(p *proto.Parcel) {
 func (in *inbox) leave(id proto.PeerID) {
 	s := in.of(id)
 	s.session = false
-	in.dropDirect(s)
+	s.direct = nil
 	in.push(arrival{from: id, left: true})
 }
 
@@ -244,7 +235,7 @@ func (in *inbox) leave(id proto.PeerID) {
 func (in *inbox) skip(id proto.PeerID, s *source, next uint64) {
 	var earlier []uint64
 	for number := range s.messages {
-		if kindOf(number) == 0 && number < next {
+		if number < next {
 			earlier = append(earlier, number)
 		}
 	}
@@ -288,7 +279,7 @@ func (in *inbox) receive() (a arrival, ok bool) {
 	in.ready[0] = arrival{}
 	in.ready = in.ready[1:]
 	s := in.of(a.from)
-	s.unread[a.kind] -= a.cost
+	s.unread -= a.cost
 	in.unread -= a.cost
 	s.left = s.left && !a.left
 	return a, true

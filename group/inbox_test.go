@@ -34,7 +34,6 @@ func (in *inbox) drain() string {
 }
 
 func TestInboxOrder(t *testing.T) {
-	direct := uint64(proto.ParcelDirect)
 	for _, tt := range []struct {
 		name string
 		do   func(in *inbox)
@@ -80,16 +79,15 @@ func TestInboxOrder(t *testing.T) {
 			in.expire(start.Add(gapTimeout))
 		}, "one three"},
 		{"to this node", func(in *inbox) {
-			in.add(parcels("a", direct|9, "x", 1)[0], start)
-			in.add(parcels("a", direct|9, "x", 1)[0], start)
-			in.add(parcels("a", direct|20, "y", 1)[0], start)
+			in.addDirect(parcels("a", 9, "x", 1)[0])
+			in.addDirect(parcels("a", 20, "y", 1)[0])
 		}, "x y"},
-		{"sent again after half a message", func(in *inbox) {
-			in.add(parcels("a", direct|9, "half", 2)[0], start)
-			for _, p := range parcels("a", direct|9, "half", 2) {
-				in.add(p, start)
+		{"to this node, after half a message", func(in *inbox) {
+			in.addDirect(parcels("a", 9, "half", 2)[0])
+			for _, p := range parcels("a", 10, "whole", 2) {
+				in.addDirect(p)
 			}
-		}, "half"},
+		}, "whole"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var in inbox
@@ -98,7 +96,7 @@ func TestInboxOrder(t *testing.T) {
 				t.Errorf("delivered %q, want %q", got, tt.want)
 			}
 			for id, s := range in.sources {
-				if len(s.messages) == 0 && s.waiting != 0 || s.waiting != in.waiting || s.unread != [2]int{} || in.unread != 0 {
+				if len(s.messages) == 0 && s.waiting != 0 || s.waiting != in.waiting || s.unread != 0 || in.unread != 0 {
 					t.Errorf("%s is charged %d and %v bytes", id, s.waiting, s.unread)
 				}
 			}
@@ -166,8 +164,8 @@ func TestInboxFull(t *testing.T) {
 	if bytes := n * proto.MaxParcel; bytes < window-2*proto.MaxParcel || bytes > window+proto.MaxParcel {
 		t.Errorf("full with %d bytes", bytes)
 	}
-	if in.full(parcels("a", proto.ParcelDirect|1, text, 1)[0]) || in.full(parcels("b", 1, text, 1)[0]) {
-		t.Error("full for other messages too")
+	if in.full(parcels("b", 1, text, 1)[0]) {
+		t.Error("full for another sender too")
 	}
 	in.receive()
 	if in.full(parcels("a", n, text, 1)[0]) {
@@ -221,13 +219,16 @@ func TestInboxBounds(t *testing.T) {
 	if in.waiting != 0 || !in.admits("another") {
 		t.Errorf("%d bytes wait, %d senders", in.waiting, len(in.sources))
 	}
-	for number := range uint64(1000) { // half of each message to this node
+	for range 1000 { // half of each message to this node
 		p := half
-		p.Sender, p.Number = "another", proto.ParcelDirect|(number+1)
-		in.add(&p, start)
+		p.Sender = "another"
+		in.addDirect(&p)
 	}
-	if n := len(in.of("another").messages); n != 1 {
-		t.Errorf("%d messages", n)
+	if n := len(in.of("another").direct); n != 1 {
+		t.Errorf("%d parts", n)
+	}
+	if _, ok := in.addDirect(parcels("another", 1, "text", 3)[2]); ok {
+		t.Error("a part that is not the next one is accepted")
 	}
 	for range 1000 {
 		in.leave("another")

@@ -23,9 +23,7 @@ type member struct {
 
 	backlog []*proto.Parcel // parts to forward to it once there is a session
 
-	taken    time.Time // when it took a message to all members
-	sent     []*sent   // to it alone, that it has not taken, in order
-	sentCost int
+	taken time.Time // when it took a message to all members
 }
 
 const (

@@ -30,9 +30,14 @@ type stream struct {
 	opener proto.PeerID
 	wake   chan struct{} // holds a token if there is something to write
 
-	urgent   []proto.Message // written before queue
-	queue    []*proto.Parcel
-	queued   int  // bytes of queue
+	urgent []proto.Message // written before queue
+	queue  []*proto.Parcel // of messages to all members, written before direct
+	queued int             // bytes of queue
+
+	direct  []*proto.Parcel // of messages to this member
+	written []*proto.Parcel // of direct, in order, that the member has not taken
+	flight  int             // bytes of written
+
 	opened   bool // the first parcel has arrived
 	blocked  bool // the reader waits for room
 	broken   bool // the reader must not wait for room
@@ -63,13 +68,26 @@ func (s *stream) control(m proto.Message) {
 
 func (s *stream) send(p *proto.Parcel) {
 	s.queue = append(s.queue, p)
-	s.queued += len(p.Payload) + len(p.Rest) + overhead
+	s.queued += cost(p)
 	s.notify()
 }
 
+// taken records that the member has all messages to it up to a number.
+func (s *stream) taken(number uint64) {
+	for len(s.written) > 0 && s.written[0].Number <= number {
+		s.flight -= cost(s.written[0])
+		s.written[0] = nil
+		s.written = s.written[1:]
+	}
+	s.notify()
+}
+
+// cost returns the bytes that a buffered part is charged.
+func cost(p *proto.Parcel) int { return len(p.Payload) + len(p.Rest) + overhead }
+
 // end sends a Goodbye. The peer then ends the stream.
 func (s *stream) end(code proto.Code, text string) {
-	s.queue = nil
+	s.queue, s.direct = nil, nil
 	s.control(&proto.Goodbye{Code: code, Text: text})
 }
 
@@ -193,9 +211,9 @@ func (g *Group) end(m *member) {
 	s := m.stream
 	s.ended = true
 	s.reset()
-	s.queue = nil
+	s.queue, s.direct, s.written = nil, nil, nil
 	s.notify()
-	m.stream, m.sent, m.sentCost, m.rtt = nil, nil, 0, 0
+	m.stream, m.rtt = nil, 0
 	m.retry = time.Now().Add(retryPause)
 	g.node.Host().ConnManager().Unprotect(libpeer.ID(m.id), g.tag())
 	g.reassign(m)
@@ -242,8 +260,13 @@ func (g *Group) handle(s *stream, m proto.Message) bool {
 	case *proto.Parcel:
 		return g.handleParcel(s, m)
 	case *proto.ParcelTaken:
-		if m.Sender == g.self {
+		switch {
+		case m.Sender != g.self:
+		case m.Number&proto.ParcelDirect == 0:
 			g.taken(from, m.Number)
+		default:
+			s.taken(m.Number)
+			g.changed.fire()
 		}
 	case *proto.Ping:
 		s.control(&proto.Pong{Nonce: m.Nonce})
@@ -260,7 +283,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	if p.Sender == g.self {
 		return true
 	}
-	cast := kindOf(p.Number) == 0
+	cast := p.Number&proto.ParcelDirect == 0
 	if p.Sender != s.id && (!s.opened || !cast) {
 		return false
 	}
@@ -287,9 +310,15 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 		g.arrived.fire()
 		return true
 	}
-	if cast {
-		g.forward(p)
+	if !cast {
+		done, ok := g.inbox.addDirect(p)
+		if done {
+			g.arrived.fire()
+			s.control(&proto.ParcelTaken{Sender: p.Sender, Number: p.Number})
+		}
+		return ok
 	}
+	g.forward(p)
 	taken, ok := g.inbox.add(p, s.lastRead)
 	if len(g.inbox.ready) > 0 {
 		g.arrived.fire()
@@ -306,8 +335,15 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 func (g *Group) write(s *stream) {
 	var buf []byte
 	for {
-		var last bool
-		if buf, last = g.batch(s, buf[:0]); len(buf) > 0 {
+		urgent, parcels, last := g.batch(s)
+		buf = buf[:0]
+		for _, m := range urgent {
+			buf, _ = proto.AppendFrame(buf, m) // its fields are within the limits
+		}
+		for _, p := range parcels {
+			buf = proto.AppendParcel(buf, p)
+		}
+		if len(buf) > 0 {
 			_ = s.SetWriteDeadline(time.Now().Add(silence))
 			if _, err := s.Write(buf); err != nil {
 				g.mu.Lock()
@@ -326,31 +362,36 @@ func (g *Group) write(s *stream) {
 	}
 }
 
-// batch takes queued frames off a stream, and reports whether they are the last ones.
-func (g *Group) batch(s *stream, buf []byte) (_ []byte, last bool) {
+// batch takes queued messages off a stream, and reports whether they are the last ones.
+func (g *Group) batch(s *stream) (urgent []proto.Message, parcels []*proto.Parcel, last bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s.ended {
-		return buf, true
+		return nil, nil, true
 	}
-	for _, m := range s.urgent {
-		buf, _ = proto.AppendFrame(buf, m) // its fields are within the limits
+	urgent, s.urgent = s.urgent, nil
+	for i, m := range urgent {
 		if _, last = m.(*proto.Goodbye); last {
-			return buf, true
+			return urgent[:i+1], nil, true
 		}
 	}
-	s.urgent = s.urgent[:0]
 	n := 0
-	for n < len(s.queue) && len(buf) < maxBatch {
-		buf = proto.AppendParcel(buf, s.queue[n])
-		s.queued -= len(s.queue[n].Payload) + len(s.queue[n].Rest) + overhead
-		s.queue[n] = nil
-		n++
+	for ; n < maxBatch && len(s.queue) > 0; s.queue = s.queue[1:] {
+		p := s.queue[0]
+		s.queue[0] = nil
+		s.queued -= cost(p)
+		n += cost(p)
+		parcels = append(parcels, p)
 	}
-	s.queue = s.queue[n:]
-	if len(s.queue) == 0 {
-		s.queue = nil
+	for ; n < maxBatch && len(s.direct) > 0 && s.flight < window; s.direct = s.direct[1:] {
+		p := s.direct[0]
+		s.direct[0] = nil
+		s.flight += cost(p)
+		n += cost(p)
+		parcels, s.written = append(parcels, p), append(s.written, p)
 	}
-	g.changed.fire()
-	return buf, false
+	if n > 0 {
+		g.changed.fire()
+	}
+	return urgent, parcels, false
 }
