@@ -18,44 +18,92 @@ const (
 
 // Broadcast returns the bytes of the root at every member.
 func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
-	if err := c.start(call{Name: opBroadcast, Root: uint16(root)}); err != nil {
-		return nil, err
-	}
-	err := c.check(root, b)
-	if err == nil && c.rank == root {
-		err = c.broadcast(ctx, b)
-	} else if err == nil {
-		b, err = c.receiveBroadcast(ctx, root)
-	}
-	if err = c.end(ctx, err); err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-func (c *Comm) header(k kind) header {
-	return header{Kind: k, Run: c.run, Op: c.op, Call: c.calls[c.op]}
+	me := call{Name: opBroadcast, Root: uint16(root)}
+	return b, c.do(ctx, me, func() (err error) {
+		if err = c.check(root, b); err == nil && c.rank == root {
+			return c.broadcast(ctx, b)
+		}
+		if err != nil {
+			return err
+		}
+		f, err := c.next(ctx)
+		if err != nil {
+			return err
+		}
+		v := c.take(ctx, f)
+		if b = v.data; v.err != nil {
+			return v.err
+		}
+		c.send(frame{header: c.header(kindFetched)}, root)
+		if f.Kind == kindLink { // until all have fetched, this member serves its cluster
+			err = c.settle(ctx, root)
+		}
+		return errors.Join(err, v.release())
+	})
 }
 
 func (c *Comm) broadcast(ctx context.Context, b []byte) error {
-	if len(b) <= maxCast {
-		err := c.cast(ctx, kindValue, b)
-		if err == nil {
-			err = c.fetched(ctx)
-		}
-		return err
-	}
-	link, release, err := c.seed(b)
+	k, data, release, err := c.offer(b, maxCast)
 	if err != nil {
 		return err
 	}
-	if err = c.cast(ctx, kindLink, []byte(link)); err == nil {
-		err = c.fetched(ctx)
+	err = c.cast(ctx, k, data)
+	for i := 1; i < c.Size() && err == nil; i++ {
+		err = c.expectFetched(ctx)
 	}
-	if err == nil {
+	if err == nil && k == kindLink {
 		err = c.settle(ctx, c.rank)
 	}
 	return errors.Join(err, release())
+}
+
+// Gather returns the bytes of all members at the root, by rank, and nil at the remaining members.
+func (c *Comm) Gather(ctx context.Context, root int, b []byte) (all [][]byte, err error) {
+	me := call{Name: opGather, Root: uint16(root)}
+	return all, c.do(ctx, me, func() (err error) {
+		if err := c.check(root, b); err != nil {
+			return err
+		}
+		if c.rank == root {
+			if all, err = c.gather(ctx, b); err != nil {
+				return err
+			}
+			return c.settle(ctx, root)
+		}
+		k, data, release, err := c.offer(b, maxSend)
+		if err != nil {
+			return err
+		}
+		c.send(frame{header: c.header(k), data: data}, root)
+		return errors.Join(c.settle(ctx, root), release())
+	})
+}
+
+func (c *Comm) gather(ctx context.Context, b []byte) ([][]byte, error) {
+	all := make([][]byte, c.Size())
+	all[c.rank] = b
+	got := make(chan value, c.Size())
+	for range c.Size() - 1 {
+		f, err := c.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		go func() { got <- c.take(ctx, f) }()
+	}
+	var failed error
+	for range c.Size() - 1 {
+		v := <-got
+		all[v.from] = v.data
+		failed = errors.Join(failed, v.err)
+		if v.err == nil {
+			failed = errors.Join(failed, v.release())
+		}
+	}
+	return all, failed
+}
+
+func (c *Comm) header(k kind) header {
+	return header{Kind: k, Run: c.run, Op: c.op, Call: c.call}
 }
 
 // cast sends a value to all members.
@@ -82,124 +130,52 @@ func (c *Comm) expectFetched(ctx context.Context) error {
 	return err
 }
 
-func (c *Comm) receiveBroadcast(ctx context.Context, root int) ([]byte, error) {
-	f, err := c.next(ctx)
-	if err != nil {
-		return nil, err
-	}
-	switch f.Kind {
-	case kindValue:
-		c.send(frame{header: c.header(kindFetched)}, root)
-		return f.data, nil
-	case kindLink:
-		b, release, err := c.fetch(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		c.send(frame{header: c.header(kindFetched)}, root)
-		return b, errors.Join(c.settle(ctx, root), release()) // until all have fetched, it serves its cluster
-	}
-	return nil, fmt.Errorf("rank %d: %w", f.from, errFrame)
-}
+func noRelease() error { return nil }
 
-// fetched waits until the remaining members have the value.
-func (c *Comm) fetched(ctx context.Context) (err error) {
-	for i := 1; i < c.Size() && err == nil; i++ {
-		err = c.expectFetched(ctx)
+// offer returns what is sent instead of a value: the value, or if it is longer than most a link. The value is then served from memory until
+// release.
+func (c *Comm) offer(b []byte, most int) (k kind, data []byte, release func() error, err error) {
+	if len(b) <= most {
+		return kindValue, b, noRelease, nil
 	}
-	return err
-}
-
-// seed serves a value from memory until release, and returns its link.
-func (c *Comm) seed(b []byte) (link string, release func() error, err error) {
 	t, err := c.node.SeedBytes("value", b, peer.SeedOptions{})
 	if err != nil {
-		return "", nil, err
+		return 0, nil, nil, err
 	}
-	return t.Link().String(), func() error { return c.node.Release(t) }, nil
+	return kindLink, []byte(t.Link().String()), func() error { return c.node.Release(t) }, nil
 }
 
-// fetch gets the value of a link, and serves it until release.
-func (c *Comm) fetch(ctx context.Context, f frame) (b []byte, release func() error, err error) {
+// value is a value that was offered by a member. It is served until release.
+type value struct {
+	from    int
+	data    []byte
+	release func() error
+	err     error
+}
+
+// take returns the value that a frame has, or links to.
+func (c *Comm) take(ctx context.Context, f frame) value {
+	v := value{from: f.from, data: f.data, release: noRelease}
+	if f.Kind == kindValue {
+		return v
+	}
 	link, err := proto.ParseLink(string(f.data))
-	if err != nil {
-		return nil, nil, fmt.Errorf("rank %d: %w", f.from, err)
+	if f.Kind != kindLink || err != nil {
+		v.err = fmt.Errorf("rank %d: %w", f.from, errFrame)
+		return v
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
-	if b, err = c.node.GetBytes(ctx, link, MaxValue); err != nil {
-		if c.ctx.Err() != nil {
-			err = context.Cause(c.ctx)
-		}
-		return nil, nil, err
+	if v.data, v.err = c.node.GetBytes(ctx, link, MaxValue); v.err != nil && c.ctx.Err() != nil {
+		v.err = context.Cause(c.ctx)
 	}
-	return b, func() error {
+	v.release = func() error {
 		t, err := c.node.Transfer(link.Manifest.String())
 		if err != nil {
 			return err
 		}
 		return c.node.Release(t)
-	}, nil
-}
-
-// Gather returns the bytes of all members at the root, by rank, and nil at the remaining members.
-func (c *Comm) Gather(ctx context.Context, root int, b []byte) ([][]byte, error) {
-	if err := c.start(call{Name: opGather, Root: uint16(root)}); err != nil {
-		return nil, err
 	}
-	var all [][]byte
-	err := c.check(root, b)
-	switch {
-	case err != nil:
-	case c.rank == root:
-		if all, err = c.gather(ctx, b); err == nil {
-			err = c.settle(ctx, root)
-		}
-	case len(b) <= maxSend:
-		c.send(frame{header: c.header(kindValue), data: b}, root)
-		err = c.settle(ctx, root)
-	default:
-		link, release, failed := c.seed(b)
-		if err = failed; err == nil {
-			c.send(frame{header: c.header(kindLink), data: []byte(link)}, root)
-			err = errors.Join(c.settle(ctx, root), release())
-		}
-	}
-	if err = c.end(ctx, err); err != nil {
-		return nil, err
-	}
-	return all, nil
-}
-
-func (c *Comm) gather(ctx context.Context, b []byte) ([][]byte, error) {
-	all := make([][]byte, c.Size())
-	all[c.rank] = b
-	got := make(chan error, c.Size())
-	links := 0
-	for range c.Size() - 1 {
-		f, err := c.next(ctx)
-		switch {
-		case err != nil:
-			return nil, err
-		case f.Kind == kindValue:
-			all[f.from] = f.data
-		case f.Kind == kindLink:
-			links++
-			go func() {
-				data, release, err := c.fetch(ctx, f)
-				if err == nil {
-					all[f.from], err = data, release()
-				}
-				got <- err
-			}()
-		default:
-			return nil, fmt.Errorf("rank %d: %w", f.from, errFrame)
-		}
-	}
-	var failed error
-	for range links {
-		failed = errors.Join(failed, <-got)
-	}
-	return all, failed
+	return v
 }

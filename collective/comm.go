@@ -41,9 +41,10 @@ type Comm struct {
 	closed chan struct{} // the group is left
 
 	mu      sync.Mutex
-	op      uint32             // number of the last operation
-	calls   map[uint32]call    // that this member has called
-	early   map[uint32][]frame // for operations, in the order of arrival
+	op      uint32 // number of the last operation, which is called call
+	call    call
+	frames  []frame // for it, in the order of arrival
+	early   []frame // for the next one: without this member no other completes that
 	partial map[partialKey]*frame
 	arrived chan struct{}  // holds a token if there is a frame for an operation
 	left    map[int]uint32 // ranks that have left, and their last operation
@@ -57,13 +58,10 @@ type partialKey struct {
 	index uint32
 }
 
-// historySize bounds the calls that are compared with the calls of other members.
-const historySize = 256
-
 func newComm(g *group.Group, r *roster, run uint64, rank int) *Comm {
 	c := &Comm{
 		g: g, roster: r, run: run, rank: rank, groups: r.clusters(), closed: make(chan struct{}),
-		calls: map[uint32]call{}, early: map[uint32][]frame{}, partial: map[partialKey]*frame{},
+		partial: map[partialKey]*frame{},
 		arrived: make(chan struct{}, 1), left: map[int]uint32{},
 	}
 	c.own = clusterOf(c.groups, rank)
@@ -227,11 +225,14 @@ func (c *Comm) handleMember(f frame) {
 func (c *Comm) put(f frame) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if mine, ok := c.calls[f.Op]; ok && mine != f.Call {
-		c.fail(mismatch(f.Op, c.rank, mine, f.from, f.Call))
+	switch {
+	case f.Op == c.op && f.Call != c.call:
+		c.fail(mismatch(f.Op, c.rank, c.call, f.from, f.Call))
 		return
-	}
-	if f.Kind == kindProbe && f.Op <= c.op {
+	case f.Op < c.op || f.Op == c.op && f.Kind == kindProbe:
+		return
+	case f.Op > c.op+1:
+		c.fail(fmt.Errorf("rank %d: %w", f.from, errFrame))
 		return
 	}
 	if len(f.data) < int(f.Total) {
@@ -251,10 +252,12 @@ func (c *Comm) put(f frame) {
 		delete(c.partial, key)
 		f = *p
 	}
-	c.early[f.Op] = append(c.early[f.Op], f)
-	if f.Op == c.op {
-		c.notify()
+	if f.Op > c.op {
+		c.early = append(c.early, f)
+		return
 	}
+	c.frames = append(c.frames, f)
+	c.notify()
 }
 
 func (c *Comm) notify() {
@@ -268,18 +271,33 @@ func mismatch(op uint32, rank int, mine call, from int, other call) error {
 	return fmt.Errorf("operation %d: rank %d calls %s, and rank %d calls %s", op, rank, mine, from, other)
 }
 
+// do runs an operation.
+func (c *Comm) do(ctx context.Context, me call, run func() error) error {
+	if err := c.start(me); err != nil {
+		return err
+	}
+	err := run()
+	if err == nil {
+		err = c.g.Drain(ctx)
+	}
+	if err != nil {
+		c.fail(err)
+		return c.err()
+	}
+	return nil
+}
+
 // start starts an operation.
 func (c *Comm) start(me call) error {
 	c.mu.Lock()
 	c.op++
-	c.calls[c.op] = me
-	delete(c.calls, c.op-historySize)
+	c.call, c.frames, c.early = me, c.early, nil
 	for rank, last := range c.left {
 		if last < c.op {
 			c.fail(ErrMember{rank})
 		}
 	}
-	for _, f := range c.early[c.op] {
+	for _, f := range c.frames {
 		if f.Call != me {
 			c.fail(mismatch(c.op, c.rank, me, f.from, f.Call))
 		}
@@ -289,14 +307,18 @@ func (c *Comm) start(me call) error {
 	return c.err()
 }
 
+// probeAfter is the time without a message after which a member sends its operation to the next rank. Two members that wait for each
+// other in different operations then fail.
+const probeAfter = time.Second
+
 // next returns the next frame of the operation.
 func (c *Comm) next(ctx context.Context) (frame, error) {
 	for {
 		c.mu.Lock()
-		if queue := c.early[c.op]; len(queue) > 0 {
-			f := queue[0]
-			queue[0] = frame{}
-			c.early[c.op] = queue[1:]
+		if len(c.frames) > 0 {
+			f := c.frames[0]
+			c.frames[0] = frame{}
+			c.frames = c.frames[1:]
 			c.mu.Unlock()
 			if f.Kind == kindProbe {
 				continue
@@ -306,49 +328,12 @@ func (c *Comm) next(ctx context.Context) (frame, error) {
 		c.mu.Unlock()
 		select {
 		case <-c.arrived:
+		case <-time.After(probeAfter):
+			c.send(frame{header: c.header(kindProbe)}, (c.rank+1)%c.Size())
 		case <-c.ctx.Done():
 			return frame{}, c.err()
 		case <-ctx.Done():
 			return frame{}, context.Cause(ctx)
 		}
-	}
-}
-
-// end ends an operation, which has failed at this member if err is not nil.
-func (c *Comm) end(ctx context.Context, err error) error {
-	if err == nil {
-		err = c.g.Drain(ctx)
-	}
-	if err != nil {
-		c.fail(err)
-		return c.err()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.early, c.op)
-	return nil
-}
-
-// probeEvery is the time between reports of the current operation to the next rank. Two members that wait for each other in different
-// operations then fail.
-const probeEvery = time.Second
-
-func (c *Comm) probe() {
-	tick := time.NewTicker(probeEvery)
-	defer tick.Stop()
-	for last := uint32(0); ; {
-		select {
-		case <-tick.C:
-		case <-c.ctx.Done():
-			return
-		}
-		c.mu.Lock()
-		op, me := c.op, c.calls[c.op]
-		c.mu.Unlock()
-		if op == 0 || op == last || c.Size() == 1 {
-			continue
-		}
-		last = op
-		c.send(frame{header: header{Kind: kindProbe, Op: op, Call: me}}, (c.rank+1)%c.Size())
 	}
 }

@@ -30,7 +30,7 @@ func newPlan(name opName, root, size, elem int, groups [][]int) *plan {
 	p.rows = most
 	switch {
 	case name == opShuffle:
-		p.units = members
+		p.units, p.rows = members, members
 	case elem == 0 || size <= maxSmall:
 		p.small = true
 	default:
@@ -75,63 +75,41 @@ func (p *plan) owners(u int) []int {
 	return all
 }
 
-// targets returns the receivers of the final value of a unit from a member.
+// reads reports whether a member needs the final value of a unit.
+func (p *plan) reads(u, rank int) bool {
+	return p.name == opAllReduce || p.name == opReduce && rank == p.root || p.name == opShuffle && rank == u
+}
+
+// targets returns the receivers of the final value of a unit from a member. Homes send it to the owners in clusters with readers, and these
+// to the readers of their cluster.
 func (p *plan) targets(u, rank int) (to []int) {
-	switch p.name {
-	case opReduce:
-		if rank != p.root {
-			to = []int{p.root}
+	homes := p.homes(u)
+	for i, ranks := range p.groups {
+		owner := p.owner(i, u)
+		for _, reader := range ranks {
+			switch far := owner != rank; {
+			case reader == rank || !p.reads(u, reader):
+			case !far:
+				to = append(to, reader)
+			case homes[0] == rank && len(homes) == 1 && !slices.Contains(to, owner):
+				to = append(to, owner)
+			}
 		}
-	case opAllReduce:
-		cluster := clusterOf(p.groups, rank)
-		if rank != p.owner(cluster, u) {
-			return nil
-		}
-		if !p.small && slices.Contains(p.homes(u), rank) {
-			to = append(to, p.owners(u)...) // first, since they are far
-		}
-		to = append(to, p.groups[cluster]...)
-		to = slices.DeleteFunc(to, func(r int) bool { return r == rank })
 	}
 	return to
 }
 
-// reads reports whether a member needs the final value of a unit.
-func (p *plan) reads(u, rank int) bool {
-	switch p.name {
-	case opReduce:
-		return rank == p.root
-	case opShuffle:
-		return rank == u
-	default:
-		return true
-	}
-}
-
 // order returns the units in the order in which the members of a cluster send them: each cluster starts with another home, so
-// that all links between clusters are in use.
+// that all links between clusters are in use. The pipeline of an AllReduce advances on all of them.
 func (p *plan) order(cluster int) []int {
 	units := make([]int, p.units)
 	for u := range units {
 		units[u] = u
 	}
-	if p.small || p.name == opReduce {
-		return units
+	key := func(u int) int {
+		n := len(p.groups)
+		return u/p.rows/n*n + (clusterOf(p.groups, p.homes(u)[0])-cluster-1+n)%n
 	}
-	distance := func(u int) int {
-		home := clusterOf(p.groups, u)
-		if p.name == opAllReduce {
-			home = p.homeCluster(u)
-		}
-		return (home - cluster - 1 + len(p.groups)) % len(p.groups)
-	}
-	slices.SortStableFunc(units, func(a, b int) int {
-		if p.name == opAllReduce {
-			if c := a/p.rows/len(p.groups) - b/p.rows/len(p.groups); c != 0 {
-				return c // the pipeline advances on all links
-			}
-		}
-		return distance(a) - distance(b)
-	})
+	slices.SortStableFunc(units, func(a, b int) int { return key(a) - key(b) })
 	return units
 }

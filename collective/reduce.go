@@ -31,29 +31,26 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 		size = len(values[0])
 		me.Size = uint32(size)
 	}
-	if err := c.start(me); err != nil {
-		return nil, err
-	}
-	r := &reduction{c: c, op: op, values: values, header: header{Op: c.op, Call: me}}
-	err := c.check(root, values...)
-	switch {
-	case err != nil:
-	case name == opShuffle && len(values) != c.Size():
-		err = fmt.Errorf("shuffle of %d values, want one for each of %d members", len(values), c.Size())
-	case op.Elem < 0 || op.Elem > maxData:
-		err = fmt.Errorf("elements of %d bytes, at most %d", op.Elem, maxData)
-	case op.Elem > 0 && size%op.Elem != 0:
-		err = fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
-	default:
+	r := &reduction{c: c, op: op, values: values}
+	err := c.do(ctx, me, func() error {
+		err := c.check(root, values...)
+		switch {
+		case err != nil:
+			return err
+		case name == opShuffle && len(values) != c.Size():
+			return fmt.Errorf("shuffle of %d values, want one for each of %d members", len(values), c.Size())
+		case op.Elem < 0 || op.Elem > maxData:
+			return fmt.Errorf("elements of %d bytes, at most %d", op.Elem, maxData)
+		case op.Elem > 0 && size%op.Elem != 0:
+			return fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
+		}
 		r.plan = newPlan(name, root, size, op.Elem, c.groups)
 		if err = r.run(ctx); err == nil && name == opReduce {
 			err = c.settle(ctx, root)
 		}
-	}
-	if err = c.end(ctx, err); err != nil {
-		return nil, err
-	}
-	return r.out, nil
+		return err
+	})
+	return r.out, err
 }
 
 // check checks the arguments that all operations have.
@@ -74,7 +71,6 @@ type reduction struct {
 	c      *Comm
 	op     Op
 	plan   *plan
-	header header
 	values [][]byte
 	out    []byte
 
@@ -149,8 +145,8 @@ func (r *reduction) value(u int) []byte {
 }
 
 func (r *reduction) send(k kind, u int, b []byte, to ...int) {
-	h := r.header
-	h.Kind, h.Index = k, uint32(u)
+	h := r.c.header(k)
+	h.Index = uint32(u)
 	r.c.send(frame{header: h, data: b}, to...)
 }
 

@@ -121,7 +121,6 @@ func Join(ctx context.Context, n *peer.Node, name string, size int) (*Comm, erro
 	}
 	c.node = n
 	go c.receive()
-	go c.probe()
 	return c, nil
 }
 
