@@ -28,22 +28,20 @@ type depot struct {
 // server is a host that serves the archive.
 type server struct {
 	Hello
-	busy     bool
-	failures int // in a row
+	busy bool
 }
 
 // claim is the turn of a host to get the archive.
 type claim struct {
 	shell   bool          // only from the remote shell
-	not     *server       // not from this server
 	granted chan struct{} // closed at its turn
 	from    *server       // nil for the remote shell
 	counted bool          // in puts
 }
 
 // wait waits for a host's turn. The caller ends the claim.
-func (d *depot) wait(ctx context.Context, shell bool, not *server) (*claim, error) {
-	c := &claim{shell: shell, not: not, granted: make(chan struct{})}
+func (d *depot) wait(ctx context.Context, shell bool) (*claim, error) {
+	c := &claim{shell: shell, granted: make(chan struct{})}
 	d.mu.Lock()
 	d.waiting = append(d.waiting, c)
 	d.grant()
@@ -69,18 +67,14 @@ func (d *depot) grant() {
 		if c.shell || blocked {
 			return d.put(c, maxPuts)
 		}
-		var another bool
-		for _, s := range d.servers {
-			if s == c.not {
-				continue
-			}
-			if another = true; !s.busy {
-				c.from, s.busy = s, true
-				close(c.granted)
-				return true
-			}
+		i := slices.IndexFunc(d.servers, func(s *server) bool { return !s.busy })
+		if i < 0 {
+			return len(d.servers) == 0 && d.put(c, 1)
 		}
-		return !another && d.put(c, 1)
+		c.from = d.servers[i]
+		c.from.busy = true
+		close(c.granted)
+		return true
 	})
 }
 
@@ -114,22 +108,18 @@ func (d *depot) uncount(c *claim) {
 	}
 }
 
-// end ends a claim. A server whose last two downloads failed is not used again.
+// end ends a claim. A server whose download failed is not used again.
 func (d *depot) end(c *claim, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.uncount(c)
-	if s := c.from; s != nil {
-		s.busy = false
-		if ok {
-			d.works, s.failures = true, 0
-		} else {
-			d.failures++
-			s.failures++
-		}
-		if s.failures == 2 {
-			d.drop(s)
-		}
+	switch {
+	case c.from == nil:
+	case ok:
+		c.from.busy, d.works = false, true
+	default:
+		d.failures++
+		d.drop(c.from)
 	}
 	d.grant()
 }

@@ -13,7 +13,7 @@ func TestDepotDoubles(t *testing.T) {
 	claims := make(chan *claim, hosts)
 	for range hosts {
 		go func() {
-			if c, err := d.wait(t.Context(), false, nil); err == nil {
+			if c, err := d.wait(t.Context(), false); err == nil {
 				claims <- c
 			}
 		}()
@@ -50,11 +50,11 @@ func TestDepotDoubles(t *testing.T) {
 }
 
 // granted reports whether a claim is granted immediately.
-func granted(t *testing.T, d *depot, shell bool, not *server) *claim {
+func granted(t *testing.T, d *depot, shell bool) *claim {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	c, err := d.wait(ctx, shell, not)
+	c, err := d.wait(ctx, shell)
 	if err != nil {
 		return nil
 	}
@@ -65,20 +65,20 @@ func granted(t *testing.T, d *depot, shell bool, not *server) *claim {
 func TestDepotBlocked(t *testing.T) {
 	t.Parallel()
 	d := new(depot)
-	d.add(new(server))
 	for range maxFailures {
-		c := granted(t, d, false, nil)
+		d.add(new(server))
+		c := granted(t, d, false)
 		if c == nil || c.from == nil {
 			t.Fatal("no server")
 		}
 		d.end(c, false)
 	}
 	for i := range maxPuts {
-		if c := granted(t, d, false, nil); c == nil || c.from != nil {
+		if c := granted(t, d, false); c == nil || c.from != nil {
 			t.Fatalf("host %d waits", i)
 		}
 	}
-	if granted(t, d, false, nil) != nil {
+	if granted(t, d, false) != nil {
 		t.Error("all get it immediately")
 	}
 }
@@ -87,12 +87,12 @@ func TestDepotBlocked(t *testing.T) {
 func TestDepotStalled(t *testing.T) {
 	t.Parallel()
 	d := new(depot)
-	first := granted(t, d, false, nil)
-	if granted(t, d, false, nil) != nil {
+	first := granted(t, d, false)
+	if granted(t, d, false) != nil {
 		t.Fatal("two are uploaded it")
 	}
 	d.stalled(first)
-	second := granted(t, d, false, nil)
+	second := granted(t, d, false)
 	if second == nil || second.from != nil {
 		t.Fatal("the second waits for the first")
 	}
@@ -100,30 +100,31 @@ func TestDepotStalled(t *testing.T) {
 	d.add(s)
 	d.end(second, true)
 	d.end(first, false)
-	slow := granted(t, d, false, nil)
-	if slow == nil || slow.from != s || granted(t, d, false, nil) != nil {
+	slow := granted(t, d, false)
+	if slow == nil || slow.from != s || granted(t, d, false) != nil {
 		t.Fatal("the server does not serve one")
 	}
 	d.stalled(slow)
-	if c := granted(t, d, false, nil); c == nil || c.from != s {
+	if c := granted(t, d, false); c == nil || c.from != s {
 		t.Error("a server that serves a silent host does not serve other hosts")
 	}
 }
 
-// TestDepotAvoids checks that after a failed download another server is used, and the remote shell if there is none.
+// TestDepotAvoids checks that a server whose download failed is not used again.
 func TestDepotAvoids(t *testing.T) {
 	t.Parallel()
 	d, bad, good := new(depot), new(server), new(server)
 	d.add(bad)
-	if c := granted(t, d, false, bad); c == nil || c.from != nil {
-		t.Error("with a bad server only, the remote shell does not upload it")
+	c := granted(t, d, false)
+	if c == nil || c.from != bad {
+		t.Fatal("no server")
+	}
+	d.end(c, false)
+	if c := granted(t, d, false); c == nil || c.from != nil {
+		t.Error("without a server, the remote shell does not upload it")
 	}
 	d.add(good)
-	if c := granted(t, d, false, bad); c == nil || c.from != good {
+	if c := granted(t, d, false); c == nil || c.from != good {
 		t.Error("the good server is not used")
-	}
-	d.remove(good)
-	if c := granted(t, d, false, nil); c == nil || c.from != bad {
-		t.Error("another host does not get it from the bad server")
 	}
 }

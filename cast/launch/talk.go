@@ -11,12 +11,8 @@ import (
 	"time"
 )
 
-const (
-	// chunk is the size of a write of the archive, in bytes.
-	chunk = 64 << 10
-	// maxDownloads bounds the downloads from neighbors that a host tries.
-	maxDownloads = 2
-)
+// chunk is the size of a write of the archive, in bytes.
+const chunk = 64 << 10
 
 // talk is the conversation of a login with a host, up to the hello.
 type talk struct {
@@ -25,12 +21,11 @@ type talk struct {
 	timeout *time.Timer   // of the next message; nil before the first is awaited
 	answers chan *message // closed at the end of the output
 
-	archive   *archive // nil unless the host needs it
-	depot     *depot
-	claim     *claim // on the depot, nil after its end
-	got       bool   // the host has the archive
-	stall     *time.Timer
-	downloads int // failed ones
+	archive *archive // nil unless the host needs it
+	depot   *depot
+	claim   *claim // on the depot, nil after its end
+	got     bool   // the host has the archive
+	stall   *time.Timer
 }
 
 // run handles messages until the hello. It returns io.EOF if the process ends before.
@@ -117,10 +112,10 @@ func (t *talk) need(m *message) error {
 	}
 	t.depot = t.depotOf(place{t.cluster, pf})
 	t.shell = t.shell || m.By == ""
-	return t.upload(nil)
+	return t.upload()
 }
 
-// failed tries again after a failed download.
+// failed has the remote shell upload the archive after a failed download.
 func (t *talk) failed() error {
 	if t.claim == nil {
 		return errors.New("the host reports the failure of a program that was not sent")
@@ -131,16 +126,14 @@ func (t *talk) failed() error {
 	}
 	t.end(false)
 	t.cfg.Log.Debug("a download failed", "host", t.host, "from", from.Addrs)
-	t.downloads++
-	t.shell = t.shell || t.downloads == maxDownloads
-	return t.upload(from)
+	t.shell = true
+	return t.upload()
 }
 
-// upload waits for a turn at the depot, and sends the archive or the address of a neighbor other than not, whose download
-// failed.
-func (t *talk) upload(not *server) error {
+// upload waits for a turn at the depot, and sends the archive or the addresses of a neighbor.
+func (t *talk) upload() error {
 	var err error
-	if t.claim, err = t.depot.wait(t.process.alive, t.shell, not); err != nil {
+	if t.claim, err = t.depot.wait(t.process.alive, t.shell); err != nil {
 		return io.EOF // Wait returns the reason
 	}
 	t.expect(t.times.upload)
