@@ -114,11 +114,7 @@ func newCast(a *command.App, run runner) *cobra.Command {
 		Short: "Copy a file, directory or stream to many hosts by ssh", Long: castHelp, Example: castExample,
 		Args: command.Args(1, "SRC"), Flags: f.add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
-			least, err := f.check(a, args[0])
-			if err != nil {
-				return command.Usagef("%w", err)
-			}
-			return runCast(ctx, a, run, &f, least)
+			return f.run(ctx, a, run, args[0], f.check)
 		},
 	})
 }
@@ -130,7 +126,6 @@ func (f *flags) add(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.Force, "force", "f", false, "replace what is at DEST")
 	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of SRC")
 	fl.StringVar(&f.spool, "spool", defaultSpool, "`SIZE` that a stream may take on the disk of a slow host, and here")
-	f.addLimits(fl)
 	fl.DurationVar(&f.DropSlow, "drop-slow", 0, "end a host that alone holds a stream back for that long, `D`")
 	fl.Lookup("drop-slow").NoOptDefVal = "10s"
 }
@@ -150,17 +145,13 @@ func (f *flags) addHosts(fl *pflag.FlagSet, way string) {
 	fl.StringVar(&f.good, "good", "", "write the hosts whose copy is complete to a `FILE`")
 	fl.StringVar(&f.bad, "bad", "", "write the other hosts to a `FILE`, for --retry or --hosts @FILE")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
-}
-
-// addLimits adds the flags that cast and sbcast share.
-func (f *flags) addLimits(fl *pflag.FlagSet) {
 	fl.StringVar(&f.min, "min", defaultMin, "hosts that must get the content, a `NUMBER` or percentage")
 	fl.DurationVar(&f.Deadline, "deadline", 0, "end hosts that are not done that long after the start, `D`")
 	fl.DurationVar(&f.Grace, "grace", 0, "end hosts that are not done that long after --min hosts are, `D`")
 }
 
-// check completes the configuration, before any host is contacted. It returns the minimum number of hosts that must
-// get the content.
+// check completes the configuration of a cast, before any host is contacted. It returns the minimum number of hosts that must get
+// the content.
 func (f *flags) check(a *command.App, src string) (least int, err error) {
 	f.Stdin = a.In
 	switch {
@@ -297,8 +288,12 @@ func (f *flags) checkSource(a *command.App, src string) error {
 	return nil
 }
 
-// runCast sends the content and prints the report.
-func runCast(ctx context.Context, a *command.App, run runner, f *flags, least int) error {
+// run copies the content and prints the report. check is [flags.check] or [flags.checkGather].
+func (f *flags) run(ctx context.Context, a *command.App, run runner, src string, check func(*command.App, string) (int, error)) error {
+	least, err := check(a, src)
+	if err != nil {
+		return command.Usagef("%w", err)
+	}
 	if _, err := exec.LookPath(f.Shell[0]); errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("the remote shell %s is not on this machine: install it, or give another with --launch or --rsh", f.Shell[0])
 	} else if err != nil {

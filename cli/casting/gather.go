@@ -39,11 +39,7 @@ func newGather(a *command.App, run runner) *cobra.Command {
 		Short: "Copy a file or directory from many hosts by ssh", Long: gatherHelp, Example: gatherExample,
 		Args: command.Args(1, "PATH"), Flags: f.addGather, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
-			least, err := f.checkGather(a, args[0])
-			if err != nil {
-				return command.Usagef("%w", err)
-			}
-			return runCast(ctx, a, run, &f, least)
+			return f.run(ctx, a, run, args[0], f.checkGather)
 		},
 	})
 }
@@ -52,7 +48,6 @@ func (f *flags) addGather(fl *pflag.FlagSet) {
 	f.addHosts(fl, "from")
 	fl.StringVarP(&f.Output, "output", "o", "", "file or directory to create for each host, `DEST`")
 	fl.BoolVar(&f.FollowLinks, "follow-links", false, "take what symbolic links lead to out of PATH")
-	f.addLimits(fl)
 }
 
 // checkGather is check for a gather.
