@@ -29,7 +29,7 @@ func newDownload(n *peer.Node, s *Start) (job, error) {
 
 // run implements [job].
 func (d *download) run(ctx context.Context) error {
-	t, err := d.node.Get(d.link, d.dest, peer.GetOptions{Reuse: d.force, Manifest: d.manifest})
+	t, err := d.node.Get(d.link, d.dest, peer.GetOptions{Reuse: true, Manifest: d.manifest})
 	if err == nil {
 		d.transfer.Store(t)
 		d.created.Store(true)

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 
 	"github.com/mobgrid/mob/peer/store"
@@ -38,15 +37,7 @@ func newHanded(s *Start, dir string) (job, error) {
 
 // run implements [job].
 func (h *handed) run(ctx context.Context) error {
-	err := os.MkdirAll(filepath.Dir(h.dest), 0o777)
-	if err != nil {
-		return h.outcome(err)
-	}
-	open := store.Create
-	if h.force {
-		open = store.Adopt
-	}
-	st, err := open(h.dir, h.dest, h.manifest, store.NewFiles(0))
+	st, err := store.Adopt(h.dir, h.dest, h.manifest, store.NewFiles(0))
 	if err == nil {
 		h.created.Store(true)
 		err = errors.Join(h.fill(ctx, st), st.Close())

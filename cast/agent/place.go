@@ -13,29 +13,74 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/mobgrid/mob/peer"
-	"github.com/mobgrid/mob/peer/store"
 )
 
-// place is the destination of a file or a directory.
+// place is the destination of a file or a directory. It exists, so the transfer takes it over.
 type place struct {
-	dest    string // absolute
-	force   bool
-	dir     bool   // the content is a directory
-	existed bool   // dest existed before
-	parent  string // the topmost missing directory above dest, or empty
+	dest    string   // absolute
+	existed bool     // dest existed before
+	lock    *os.File // locks dest; nil if it cannot be read
+	parent  string   // the topmost missing directory above dest, or empty
 
 	created, complete atomic.Bool // the transfer
 }
 
 func newPlace(s *Start, name string) (p *place, err error) {
-	p = &place{force: s.Force, dir: s.Dir}
+	p = new(place)
 	if p.dest, err = destination(s.Dest, name, s.Dir); err != nil {
 		return nil, err
 	}
-	_, err = os.Lstat(p.dest)
-	p.existed = err == nil
 	p.parent = missing(filepath.Dir(p.dest))
+	if err = p.create(s.Dir, s.Force); err == nil {
+		err = p.takeLock()
+	}
+	if err != nil {
+		removeEmpty(p.dest, p.parent)
+		return nil, p.explain(err)
+	}
 	return p, nil
+}
+
+// create creates the destination, or checks that the one that exists may be replaced.
+func (p *place) create(dir, force bool) error {
+	if err := os.MkdirAll(filepath.Dir(p.dest), 0o777); err != nil {
+		return err
+	}
+	var err error
+	if dir {
+		err = os.Mkdir(p.dest, 0o700)
+	} else if f, failed := os.OpenFile(p.dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); failed == nil {
+		err = f.Close()
+	} else {
+		err = failed
+	}
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	p.existed = true
+	info, err := os.Lstat(p.dest)
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return errKind(p.dest)
+	case !force && dir:
+		return fmt.Errorf("%w, or copy into it with a slash at the end of DEST", errExists(p.dest))
+	case !force:
+		return errExists(p.dest)
+	}
+	return nil
+}
+
+// takeLock fails if another cast writes to the destination. File systems without locks have none.
+func (p *place) takeLock() (err error) {
+	if p.lock, err = os.OpenFile(p.dest, os.O_RDONLY|syscall.O_NOFOLLOW, 0); err != nil {
+		return nil //nolint:nilerr // the transfer reports what it cannot do
+	}
+	if errors.Is(syscall.Flock(int(p.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		return errors.Join(fmt.Errorf("another cast writes to %s", p.dest), p.lock.Close())
+	}
+	return nil
 }
 
 // destination returns the absolute path for [Start.Dest].
@@ -84,13 +129,19 @@ func (p *place) outcome(err error) error {
 // overwriting reports whether existing files may be partly overwritten.
 func (p *place) overwriting() bool { return p.existed && p.created.Load() && !p.complete.Load() }
 
-// discard removes an incomplete transfer. It leaves existing files, of which parts may be overwritten.
+// discard removes an incomplete transfer, and releases the destination. It leaves existing files, of which parts may be overwritten.
 func (p *place) discard(remove func() error) (err error) {
-	if p.complete.Load() {
+	if p.lock != nil {
+		defer p.lock.Close()
+	}
+	if p.complete.Load() || p.existed {
 		return nil
 	}
-	if p.created.Load() && !p.existed {
+	if p.created.Load() {
 		err = remove()
+	}
+	if failed := os.Remove(p.dest); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+		err = errors.Join(err, failed)
 	}
 	removeEmpty(p.dest, p.parent)
 	return err
@@ -98,13 +149,8 @@ func (p *place) discard(remove func() error) (err error) {
 
 // explain returns an error with a hint for casts.
 func (p *place) explain(err error) error {
-	var exists *store.ExistsError
 	var room *peer.NoRoomError
 	switch {
-	case errors.As(err, &exists) && !p.force && p.dir:
-		return fmt.Errorf("%w, or copy into it with a slash at the end of DEST", errExists(p.dest))
-	case errors.As(err, &exists) && !p.force:
-		return errExists(p.dest)
 	case errors.As(err, &room):
 		return fmt.Errorf("%s needs %s and the disk has less free: free disk space, or choose another path", p.dest,
 			humanize.Bytes(uint64(room.Need))) // the free space differs between hosts
@@ -112,6 +158,11 @@ func (p *place) explain(err error) error {
 		return explainWrite(p.dest, err)
 	}
 	return err
+}
+
+// errKind returns the error for a destination that is neither a file nor a directory.
+func errKind(dest string) error {
+	return fmt.Errorf("%s exists and is a link or a special file: remove it or choose another path", dest)
 }
 
 // errExists returns the error for an existing destination.

@@ -31,7 +31,7 @@ func createTarget(dest string, force bool) (*target, error) {
 	info, err := os.Lstat(dest)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s exists and is not a regular file", dest)
+		return nil, errKind(dest)
 	case err == nil && !force:
 		return nil, errExists(dest)
 	}

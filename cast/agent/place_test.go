@@ -1,0 +1,64 @@
+package agent
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPlaceLocked checks that a cast does not write to a destination while another cast does.
+func TestPlaceLocked(t *testing.T) {
+	t.Parallel()
+	for name, dir := range map[string]bool{"file": false, "directory": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &Start{Dest: filepath.Join(t.TempDir(), "dst"), Dir: dir, Force: true}
+			first, err := newPlace(s, "src")
+			must(t, err)
+			if _, err := newPlace(s, "src"); err == nil || err.Error() != "another cast writes to "+s.Dest {
+				t.Errorf("the second cast: %v", err)
+			}
+			first.complete.Store(true)
+			must(t, first.discard(nil))
+			third, err := newPlace(s, "src")
+			must(t, err)
+			must(t, third.discard(nil))
+			if _, err := os.Lstat(s.Dest); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestPlaceKinds checks that a link and a special file are neither replaced nor followed, and that no error proposes --force.
+func TestPlaceKinds(t *testing.T) {
+	t.Parallel()
+	for name, make := range map[string]func(path string) error{
+		"dangling link": func(path string) error { return os.Symlink("nothing", path) },
+		"link to file":  func(path string) error { return os.Symlink("file", path) },
+		"FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			must(t, os.WriteFile(filepath.Join(root, "file"), []byte("mine"), 0o600))
+			s := &Start{Dest: filepath.Join(root, "dst")}
+			must(t, make(s.Dest))
+			before, err := os.Lstat(s.Dest)
+			must(t, err)
+			for _, s.Force = range []bool{false, true} {
+				if _, err := newPlace(s, "src"); err == nil || !strings.HasSuffix(err.Error(), "is a link or a special file: remove it or choose another path") {
+					t.Errorf("force %t: %v", s.Force, err)
+				}
+			}
+			if after, err := os.Lstat(s.Dest); err != nil || !os.SameFile(before, after) {
+				t.Errorf("it was replaced: %v", err)
+			}
+			if b, err := os.ReadFile(filepath.Join(root, "file")); err != nil || string(b) != "mine" {
+				t.Errorf("the file has %q, %v", b, err)
+			}
+		})
+	}
+}
