@@ -68,7 +68,7 @@ func (c *chart) write(w io.Writer) error {
 	return err
 }
 
-// drawLegend names the series.
+// drawLegend names the series, and the paper if it has values.
 func (c *chart) drawLegend(on draw.Canvas) {
 	const line, swatch = 1.6 * labelSize, labelSize
 	at := vg.Point{X: on.Min.X, Y: on.Max.Y - line}
@@ -80,8 +80,17 @@ func (c *chart) drawLegend(on draw.Canvas) {
 		on.FillPolygon(seriesColor(i), rectangle(at.X, at.Y, at.X+swatch, at.Y+swatch))
 		name(text)
 	}
-	on.StrokeLine2(publishedStyle(), at.X, at.Y+swatch/2, at.X+swatch, at.Y+swatch/2)
-	name("the paper")
+	if c.published() {
+		on.StrokeLine2(publishedStyle(), at.X, at.Y+swatch/2, at.X+swatch, at.Y+swatch/2)
+		name("the paper")
+	}
+}
+
+// published reports whether a bar has a value of the paper.
+func (c *chart) published() bool {
+	return slices.ContainsFunc(c.groups, func(g group) bool {
+		return slices.ContainsFunc(g.bars, func(b bar) bool { return b.value > 0 && b.published > 0 })
+	})
 }
 
 // add adds the bar of a series to a group.

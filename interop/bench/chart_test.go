@@ -10,7 +10,7 @@ import (
 )
 
 // TestChart checks that a picture is well-formed XML with its texts, that a series that is missing in a group leaves a
-// gap, and that the same chart gives the same picture.
+// gap, that the legend has the paper only with its values, and that the same chart gives the same picture.
 func TestChart(t *testing.T) {
 	draw := func() string {
 		c := chart{title: "mob, figure 4"}
@@ -34,6 +34,13 @@ func TestChart(t *testing.T) {
 		if !strings.Contains(svg, ">"+want+"<") {
 			t.Errorf("no %q in the picture", want)
 		}
+	}
+	own := chart{title: "share of the bound"}
+	own.add("fast", "mob", bar{0.94, 0})
+	own.add("slow", "mob", bar{0, 0.62}) // not run
+	var unpublished bytes.Buffer
+	if err := own.write(&unpublished); err != nil || strings.Contains(unpublished.String(), "the paper") {
+		t.Errorf("%v, or the legend has the paper without a value of it", err)
 	}
 	if svg != draw() {
 		t.Error("the same chart gives another picture")

@@ -99,6 +99,8 @@ type PaperReport struct {
 	Cases  []PaperCase
 	// Results has the outcomes of cases by their names. Cases that have not run yet are missing.
 	Results map[string]*Report
+	// Earlier is the earlier run that the report compares with, nil for none.
+	Earlier *PaperRun
 }
 
 // mostCPU is the share of CPU above which a run compares nothing. calibrationSpread bounds the differences between the

@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -172,6 +175,48 @@ func TestPaperReport(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "mob-figures-4-and-5.svg")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRepeatedPaperRun checks that a report compares its rows with the earlier run of the same machine.
+func TestRepeatedPaperRun(t *testing.T) {
+	dir := t.TempDir()
+	if run, err := ReadPaperRun(dir); run != nil || err != nil {
+		t.Fatalf("%v, %v without an earlier run", run, err)
+	}
+	if err := paperOf(10e6, 5e6).Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	r := paperOf(10e6, 5.4e6) // 8 % more than before
+	r.Results[fast].Results[0].Rate = 6e6
+	r.Results["slow"] = r.Results[fast] // did not run before
+	var err error
+	if r.Earlier, err = ReadPaperRun(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(b)
+	const differs = "\n- mob, figures 4 and 5: fast, mob / aria2: 1.11, and 2 before\n"
+	got := r.Repeated()
+	if !strings.Contains(text, differs) || !strings.Contains(text, fmt.Sprintf("In %d of %d rows", got.Agree, got.Rows)) || got.Rows-got.Agree != len(got.Differ) || got.Agree == 0 {
+		t.Errorf("%+v in\n%s", got, text)
+	}
+	if strings.Contains(strings.Join(got.Differ, ""), "slow") || strings.Contains(strings.Join(got.Differ, ""), "32kB") {
+		t.Errorf("rows that did not run before, or agree: %q", got.Differ)
+	}
+	r.Earlier.Made.Machine = "another one"
+	b, err = json.Marshal(r.Earlier)
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, runFile), b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if run, err := ReadPaperRun(dir); run != nil || err != nil {
+		t.Errorf("%v, %v after a run on another machine", run, err)
 	}
 }
 

@@ -22,6 +22,13 @@ the copies of the calibration differ from full speed by more than {{.Spread}}.
 |---|---|---|---|---|
 {{range .Calibration}}| {{.Name}} | {{number .Share "%.3f"}} | {{number .Copies "%.2f"}} | {{percent .CPU}} | {{.Load}} |
 {{end}}
+{{with .Repeated}}
+## The run before
+
+In {{.Agree}} of {{.Rows}} rows the ratio is within 10 % of the run of {{$.Earlier.Made.Date}}, commit {{$.Earlier.Made.Commit}}: ` + "`{{$.Earlier.Made.Command}}`" + `
+{{range .Differ}}
+- {{.}}{{end}}
+{{end}}
 ## What differs
 
 Rows outside of their tolerances, and orders of the papers that do not hold here:
@@ -53,17 +60,24 @@ func (f *comparedFigure) Picture() string {
 	return strings.NewReplacer(", ", "-", " ", "-").Replace(f.Name) + ".svg"
 }
 
-// Write writes report.md and a picture of each figure into a directory.
-func (r *PaperReport) Write(dir string) error {
-	errs := []error{os.MkdirAll(dir, 0o755)}
-	var figures []*comparedFigure
+// figures returns the figures with the outcomes of all rows.
+func (r *PaperReport) figures() (all []*comparedFigure) {
 	for _, f := range PaperFigures(r.Papers...) {
 		c := &comparedFigure{PaperFigure: f}
 		for _, row := range f.Rows {
 			c.Compared = append(c.Compared, r.compare(&f, row))
 		}
-		figures = append(figures, c)
-		errs = append(errs, c.draw(dir))
+		all = append(all, c)
+	}
+	return all
+}
+
+// Write writes report.md and a picture of each figure into a directory.
+func (r *PaperReport) Write(dir string) error {
+	errs := []error{os.MkdirAll(dir, 0o755)}
+	figures := r.figures()
+	for _, f := range figures {
+		errs = append(errs, f.draw(dir))
 	}
 	functions := template.FuncMap{"number": orNone, "percent": func(v float64) string { return orNone(100*v, "%.0f %%") }}
 	var text strings.Builder

@@ -22,7 +22,9 @@ and twister. It runs the cases of these papers on the grid and in the simulator,
 writes report.md and a picture of each figure. It needs root, and mob and mobd beside it.
 
 Rates and sizes of large grids are divided by --scale. The report starts with a
-calibration, which says whether such cases are compared, and lists what differs.
+calibration, which says whether such cases are compared, and lists what differs. If the
+directory has an earlier run on this machine, the report lists the ratios that moved by
+more than 10 % since.
 
 All cases take up to 90 minutes on two cores. With --quick the main cases of each paper
 run once, with smaller sizes: at most 10 minutes. After Ctrl-C the report has the rows so far.`
@@ -65,7 +67,12 @@ func newPaper(a *command.App) *cobra.Command {
 			if err := netns.Available(); err != nil {
 				return err
 			}
-			return f.run(ctx, a, &bench.PaperReport{Papers: papers, Scale: scale, Results: map[string]*bench.Report{}}, time.Now().Add(quickTime))
+			earlier, err := bench.ReadPaperRun(f.out)
+			if err != nil {
+				return err
+			}
+			r := &bench.PaperReport{Papers: papers, Scale: scale, Results: map[string]*bench.Report{}, Earlier: earlier}
+			return f.run(ctx, a, r, time.Now().Add(quickTime))
 		},
 	})
 }
@@ -103,7 +110,7 @@ func (f *paperFlags) run(ctx context.Context, a *command.App, r *bench.PaperRepo
 		}
 	}
 	a.Note("%s/report.md is written", f.out)
-	return r.Write(f.out)
+	return errors.Join(r.Write(f.out), r.Save(f.out))
 }
 
 func leftOut(why string) *bench.Report {
