@@ -1,11 +1,12 @@
 // Command report reads what `go test -json` prints, from standard input, and
 // prints a summary: a line for each package, all of what
-// failed, and at the end what was skipped and why. Arguments are further things
+// failed, and at the end the slowest tests, and what was skipped and why. Arguments are further things
 // that were skipped. It fails when a test did, or when there was none.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 // event is a line of `go test -json`.
 type event struct {
 	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64 // seconds
 }
 
 // test names a test, or with an empty name its package.
@@ -28,12 +30,13 @@ type report struct {
 	out    io.Writer
 	output map[test][]string   // of tests that have not ended
 	skips  map[string][]string // tests by why they were skipped
+	took   map[test]float64    // seconds
 
 	passed, failed, skipped int
 }
 
 func main() {
-	r := &report{out: os.Stdout, output: map[test][]string{}, skips: map[string][]string{}}
+	r := &report{out: os.Stdout, output: map[test][]string{}, skips: map[string][]string{}, took: map[test]float64{}}
 	in := bufio.NewReader(os.Stdin)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -57,6 +60,9 @@ func main() {
 
 func (r *report) take(e event) {
 	t := test{e.Package, e.Test}
+	if e.Test != "" && !strings.Contains(e.Test, "/") {
+		r.took[t] = max(r.took[t], e.Elapsed)
+	}
 	switch e.Action {
 	case "build-output":
 		fmt.Fprint(r.out, e.Output)
@@ -133,7 +139,15 @@ func short(pkg string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(pkg, "github.com/mobgrid/mob"), "/")
 }
 
+// slowest is the number of tests whose times are printed.
+const slowest = 10
+
 func (r *report) end(notes []string) {
+	tests := slices.SortedFunc(maps.Keys(r.took), func(a, b test) int { return cmp.Compare(r.took[b], r.took[a]) })
+	fmt.Fprintln(r.out, "\nslowest:")
+	for _, t := range tests[:min(slowest, len(tests))] {
+		fmt.Fprintf(r.out, "  %6.1f s  %s.%s\n", r.took[t], short(t.pkg), t.name)
+	}
 	if r.skipped+len(notes) > 0 {
 		fmt.Fprintln(r.out, "\nskipped:")
 	}
