@@ -180,7 +180,7 @@ func paperFigures() []PaperFigure {
 				{"{7a,7b,7c}", "grid / simulation", "*/" + stable, "* simulated/" + stable, 0.625, 0.55},
 			}},
 		{"stable, figure 7d", 0.1, "4.2: 2.5 % less with a slow node, and 1.5 times Dijkstra and random pipelines; depth-first drops to 52 %",
-			"the requests of the hosts after a slow one wait behind the blocks that fill its interface; no host requests from the last one", []PaperRow{
+			"slow hosts are last in the pipelines of stable here, and no host waits for them", []PaperRow{
 				{"slow {last,last simulated,first,first simulated}", "stable / best other", "7d slow */" + stable, rest, 1.5, 0.95},
 				{"slow {last,first}", "stable / without it", "7d slow */" + stable, "7d without/" + stable, 0.975, 0},
 				{"slow {last,first} simulated", "stable / without it", "7d slow * simulated/" + stable, "7d without simulated/" + stable, 0.975, 0},

@@ -27,7 +27,8 @@ or rack that no link names hangs from the switch of its cluster or site, without
 Between two hosts the network takes the route of fewest links, and of several the widest.
 
 A plan is trees. Each carries a part of the pieces, in proportion to its rate.
-  stable     depth first, until no host can be reached: the later trees leave out slow hosts
+  stable     depth first, until no host can be reached: slow hosts are last in the pipelines
+             of their switches, and the later trees leave them out
   fpfr       the same, with the trees that have all hosts only
   balanced   trees with all hosts, with the greatest sum of rates
   edmonds    trees between sites with the greatest sum, and chains in the sites

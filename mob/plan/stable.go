@@ -11,11 +11,15 @@ import (
 // stable is the algorithm of Takahashi et al., A stable broadcast algorithm, 2008, algorithm 1:
 // it traces all hosts depth first, takes the rate of the narrowest link from all links that it
 // came through, and continues with the hosts that can still be reached. If the links are a tree,
-// with the same rate both ways, each host gets its min-cut.
-func stable(j *job) ([]Tree, error) { return newTracer(j).trees(true) }
+// with the same rate both ways, each host gets its min-cut. Slow hosts of a switch come last.
+func stable(j *job) ([]Tree, error) {
+	t := newTracer(j)
+	t.slowLast()
+	return t.trees(true)
+}
 
 // fpfr is Fast Parallel File Replication (Izmailov et al., 2004): the same, with the trees that
-// have all hosts only.
+// have all hosts only, and with hosts in the order of the topology.
 func fpfr(j *job) ([]Tree, error) { return newTracer(j).trees(false) }
 
 // maxParents bounds the parents in all trees of a plan.
@@ -44,6 +48,8 @@ type tracer struct {
 	room []float64 // what is left of each limit
 	in   []bool    // the hosts of the last tree
 	host []int     // of each node of the network: its number in the broadcast, or -1
+	// hostLinks are the links from each node to hosts, in the order of the search.
+	hostLinks [][]int32
 
 	// Of one tree.
 	used    []int32 // the limits that it goes through
@@ -66,7 +72,35 @@ func newTracer(j *job) *tracer {
 	}
 	t.in = slices.Repeat([]bool{true}, len(j.at))
 	t.parents = make([]int, len(j.at))
+	t.hostLinks = make([][]int32, len(j.names))
+	for v, links := range j.out {
+		for _, l := range links {
+			if t.isHost(t.limits[l].to) {
+				t.hostLinks[v] = append(t.hostLinks[v], l)
+			}
+		}
+	}
 	return t
+}
+
+// slowLast has the search visit the slow hosts of a switch after the other ones, at the end of the pipeline: a host after a slow
+// one would wait for the blocks that fill its interface.
+func (t *tracer) slowLast() {
+	for v, links := range t.hostLinks {
+		t.hostLinks[v] = widestFirst(links, t.relayRate)
+	}
+}
+
+// relayRate is the rate at which the host that a link leads to can relay.
+func (t *tracer) relayRate(l int32) float64 {
+	h := t.limits[l].to
+	rate := min(t.limits[l].rate, t.limits[l^1].rate)
+	for _, i := range []int32{t.receive[h], t.send[h]} {
+		if i >= 0 {
+			rate = min(rate, t.limits[i].rate)
+		}
+	}
+	return rate
 }
 
 // trace makes a tree of the hosts of the last one that can still be reached, as a pipeline where
@@ -105,14 +139,14 @@ func (t *tracer) visit(at int32) {
 			return
 		}
 	}
-	links := t.out[at]
-	for _, l := range links {
-		if to := t.limits[l].to; t.isHost(to) && t.open(l) {
-			t.visit(to)
+	for _, l := range t.hostLinks[at] {
+		if t.open(l) {
+			t.visit(t.limits[l].to)
 		}
 	}
+	links := t.out[at]
 	if !t.tree {
-		links = t.widestFirst(links)
+		links = widestFirst(links, func(l int32) float64 { return t.room[l] })
 	}
 	for _, l := range links {
 		if to := t.limits[l].to; !t.isHost(to) && t.open(l) {
@@ -121,14 +155,14 @@ func (t *tracer) visit(at int32) {
 	}
 }
 
-// widestFirst returns links by what is left of them, the widest first. Those that differ by less than a
+// widestFirst returns links by their rates, the highest first. Links that differ by less than a
 // thousandth keep their order: which byte a rate was rounded to must not decide where a tree goes.
-func (t *tracer) widestFirst(links []int32) []int32 {
+func widestFirst(links []int32, rate func(int32) float64) []int32 {
 	sorted := slices.Clone(links)
-	slices.SortFunc(sorted, func(a, b int32) int { return cmp.Compare(t.room[b], t.room[a]) })
+	slices.SortFunc(sorted, func(a, b int32) int { return cmp.Compare(rate(b), rate(a)) })
 	for rest := sorted; len(rest) > 0; {
 		n := 1
-		for n < len(rest) && t.room[rest[n]] >= 0.999*t.room[rest[0]] {
+		for n < len(rest) && rate(rest[n]) >= 0.999*rate(rest[0]) {
 			n++
 		}
 		slices.Sort(rest[:n])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -51,6 +52,30 @@ func TestStableIsStable(t *testing.T) {
 					before[name] = r
 				}
 			}
+		}
+	}
+}
+
+// TestSlowHostIsLeaf plans for a switch with a slow host, whatever its place is in the topology: it sends to no other host, and
+// the remaining hosts get the full rate.
+func TestSlowHostIsLeaf(t *testing.T) {
+	for slow := 1; slow < 6; slow++ {
+		topology := &Topology{}
+		for h := range 6 {
+			rate := 9e6
+			if h == slow {
+				rate = 4.7e6
+			}
+			topology.Hosts = append(topology.Hosts, Host{Name: fmt.Sprint("n", h), Cluster: "A", Send: rate, Receive: rate})
+		}
+		p := mustPlan(t, network(t, topology), "stable", "n0")
+		for _, tree := range p.Trees {
+			if slices.Contains(tree.Parents, slow) {
+				t.Errorf("host %d is slow, and relays: %v", slow, tree)
+			}
+		}
+		if got := p.Rates(); math.Abs(got[slow%5+1]-9e6) > 1 || math.Abs(got[slow]-4.7e6) > 1 {
+			t.Errorf("host %d is slow: rates %v", slow, got)
 		}
 	}
 }
