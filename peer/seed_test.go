@@ -85,6 +85,31 @@ func TestSeedCodedErrors(t *testing.T) {
 	}
 }
 
+// TestPathNotUTF8 checks that a seed and a get with a path that records cannot contain fail.
+func TestPathNotUTF8(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A")
+	path := filepath.Join(t.TempDir(), "a\xff")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Skip(err) // macOS
+	}
+	if _, err := n.Seed(t.Context(), path, peer.SeedOptions{}); err == nil || !strings.Contains(err.Error(), "not valid UTF-8") {
+		t.Errorf("seed: %v", err)
+	}
+	other := peertest.Start(t, "B")
+	content := filepath.Join(t.TempDir(), "content")
+	if err := os.WriteFile(content, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := n.Seed(t.Context(), content, peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Get(s.Link(), path+"b", peer.GetOptions{}); err == nil || !strings.Contains(err.Error(), "not valid UTF-8") {
+		t.Errorf("get: %v", err)
+	}
+}
+
 // TestSeedDataDirectory refuses to seed the node's key.
 func TestSeedDataDirectory(t *testing.T) {
 	t.Parallel()

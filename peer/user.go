@@ -2,8 +2,10 @@ package peer
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"unicode/utf8"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -47,8 +49,11 @@ func (t *Transfer) files(r metadata.Record) *store.Files {
 }
 
 // pathFor returns the path without symbolic links, unless the user is the owner of the node. It fails if the user cannot
-// reach it, and if it overlaps the data directory.
+// reach it, if it overlaps the data directory, and if it is not valid UTF-8, which records cannot contain.
 func (r *registry) pathFor(u *vfs.User, root string) (string, error) {
+	if !utf8.ValidString(root) {
+		return "", fmt.Errorf("%q is not valid UTF-8: choose another path, or rename what is not", root)
+	}
 	if u == nil {
 		return root, nil
 	}

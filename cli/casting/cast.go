@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -187,6 +188,8 @@ func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
 	switch {
 	case f.Window < 1:
 		return 0, fmt.Errorf("--window %d: must be 1 or more", f.Window)
+	case !utf8.ValidString(f.Dest + f.Exec + f.Output): // hosts and nodes receive them in JSON
+		return 0, errors.New("-o or --exec is not valid UTF-8")
 	case f.Tree < 0:
 		return 0, fmt.Errorf("--tree %d: must be 0 or more", f.Tree)
 	case f.set.Changed("rsh") && f.set.Changed("launch"):
@@ -272,7 +275,7 @@ func (f *flags) checkSource(a *command.App, src string) error {
 		case term.IsTerminal(a.In):
 			return errors.New("standard input is a terminal: pipe the content into the command")
 		}
-		return nil
+		return a.CheckIn()
 	}
 	fi, err := os.Stat(src)
 	switch {

@@ -3,6 +3,7 @@ package casting
 import (
 	"context"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -55,6 +56,8 @@ func (f *flags) checkGather(a *command.App, path string) (least int, err error) 
 	switch {
 	case path == "":
 		return 0, errors.New("PATH is empty")
+	case !utf8.ValidString(path): // hosts receive it in JSON
+		return 0, errors.New("PATH is not valid UTF-8")
 	case f.Output == "":
 		return 0, errors.New("-o is missing: say where to put the copies, such as 'DIR/%c/%h'")
 	}

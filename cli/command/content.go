@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ipfs/go-cid"
 
@@ -35,8 +36,17 @@ func (env *Env) ParseContent(text string) (Content, error) {
 			return Content{Name: text}, nil
 		}
 	}
-	path, err := filepath.Abs(text)
+	path, err := AbsPath(text)
 	return Content{Name: path}, err
+}
+
+// AbsPath is [filepath.Abs] for a path that is sent to the daemon as JSON, which has UTF-8 only.
+func AbsPath(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err == nil && !utf8.ValidString(path) {
+		err = fmt.Errorf("%q is not valid UTF-8: choose another path, or rename what is not", path)
+	}
+	return path, err
 }
 
 // ParseLink is [proto.ParseLink], whose error names what to do with the link of a feed.

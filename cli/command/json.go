@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -18,13 +19,13 @@ func encodeJSON(w io.Writer, v any, indent string) error {
 	return e.Encode(v)
 }
 
-// jsonOutput escapes U+007F to U+009F in JSON, which package json does not: a terminal may run them as control
-// sequences, and names come from other nodes. A character must not span two calls of Write.
+// jsonOutput escapes U+007F to U+009F and bidirectional controls in JSON, which package json does not: a terminal may run
+// them as control sequences, or show another order of characters, and names come from other nodes. A character must not span two calls of Write.
 type jsonOutput struct{ io.Writer }
 
 // Write implements [io.Writer].
 func (j jsonOutput) Write(b []byte) (int, error) {
-	isControl := func(r rune) bool { return r >= 0x7f && r <= 0x9f }
+	isControl := func(r rune) bool { return r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) }
 	var out []byte
 	rest := b
 	for {

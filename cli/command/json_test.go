@@ -11,16 +11,18 @@ import (
 	"unicode"
 )
 
-// controls are all control characters.
+// controls are all control characters and bidirectional controls.
 func controls() string {
 	var b strings.Builder
-	for r := range rune(0xa1) {
-		if unicode.IsControl(r) {
+	for r := range rune(0x3000) {
+		if isControl(r) {
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
 }
+
+func isControl(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 // TestJSONControls checks that no control character but the newline reaches the terminal, and that the JSON has the
 // same text.
@@ -45,7 +47,7 @@ func TestJSONControls(t *testing.T) {
 			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
-			if i := strings.IndexFunc(b.String(), func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); i >= 0 {
+			if i := strings.IndexFunc(b.String(), func(r rune) bool { return isControl(r) && r != '\n' }); i >= 0 {
 				t.Errorf("%q has a control character at %d", &b, i)
 			}
 			var got map[string]any

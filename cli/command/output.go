@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -25,13 +26,22 @@ func (r *checkedWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-var errNoOut = errors.New("standard output is closed, and what the command prints would be lost: " +
-	"redirect it, to /dev/null if it is not wanted")
+var (
+	errNoOut = errors.New("standard output is closed, and what the command prints would be lost: " +
+		"redirect it, to /dev/null if it is not wanted")
+	errNoIn = errors.New("standard input is closed: redirect it, from /dev/null if it is to be empty")
+)
 
-// CheckOut fails if standard output was closed when the process started. Go's runtime opens
-// /dev/null in its place, for reading and writing, where a shell's redirection only writes.
-func (env *Env) CheckOut() error {
-	f, ok := env.Out.(*os.File)
+// CheckOut fails if standard output was closed when the process started.
+func (env *Env) CheckOut() error { return checkOpened(env.Out, errNoOut) }
+
+// CheckIn fails if standard input was closed when the process started.
+func (env *Env) CheckIn() error { return checkOpened(env.In, errNoIn) }
+
+// checkOpened returns closed if file is one that was closed when the process started. Go's runtime opens
+// /dev/null in its place, for reading and writing, where a shell's redirection does one of these.
+func checkOpened(file any, closed error) error {
+	f, ok := file.(*os.File)
 	if !ok {
 		return nil
 	}
@@ -52,7 +62,7 @@ func (env *Env) CheckOut() error {
 		return e
 	}
 	if err == nil && flags&unix.O_ACCMODE == unix.O_RDWR {
-		err = errNoOut
+		err = closed
 	}
 	return err
 }
@@ -77,7 +87,11 @@ func (env *Env) OverwriteFile(path string, info fs.FileInfo, b []byte) error {
 		_, err := env.Out.Write(b)
 		return err
 	}
-	f, err := os.OpenFile(path, flags, 0o666)
+	open := os.OpenFile
+	if info != nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		open = openPipe
+	}
+	f, err := open(path, flags, 0o666)
 	if err != nil {
 		return err
 	}
@@ -92,6 +106,22 @@ func (env *Env) OverwriteFile(path string, info fs.FileInfo, b []byte) error {
 		_, err = f.Write(b)
 	}
 	return errors.Join(err, f.Close())
+}
+
+// readerTimeout is the time for another program to open a pipe for reading.
+const readerTimeout = 10 * time.Second
+
+// openPipe opens a named pipe for writing. An open that blocks cannot be interrupted.
+func openPipe(path string, flags int, mode fs.FileMode) (*os.File, error) {
+	for end := time.Now().Add(readerTimeout); ; time.Sleep(50 * time.Millisecond) {
+		f, err := os.OpenFile(path, flags|unix.O_NONBLOCK, mode)
+		if !errors.Is(err, unix.ENXIO) {
+			return f, err
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("no program reads the pipe %s", path)
+		}
+	}
 }
 
 // IsOut reports whether info describes standard output.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -106,7 +105,7 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 	if f.Push = int64(push); push == 0 {
 		f.Push = -1
 	}
-	path, err := filepath.Abs(args[1])
+	path, err := command.AbsPath(args[1])
 	if err != nil {
 		return err
 	}
@@ -207,7 +206,7 @@ func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (er
 		return command.Usagef("give a directory with -o, and at least 1 with --keep")
 	}
 	f.Link = args[0]
-	if f.Dir, err = filepath.Abs(f.out); err != nil {
+	if f.Dir, err = command.AbsPath(f.out); err != nil {
 		return err
 	}
 	s, err := daemon.DialOrRun(ctx, a, &f.node)

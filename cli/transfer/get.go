@@ -235,7 +235,7 @@ func destination(out string, link *proto.Link) (string, error) {
 			return "", err
 		}
 	}
-	return filepath.Abs(out)
+	return command.AbsPath(out)
 }
 
 // explainExists adds a remedy to the error of an existing destination.

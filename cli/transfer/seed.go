@@ -100,6 +100,9 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	switch {
 	case path == pipeArg:
+		if err := a.CheckIn(); err != nil {
+			return err
+		}
 		f.Path = ""
 	case f.set.Changed("name"):
 		return command.Usagef("--name is for standard input: give - as PATH")

@@ -50,7 +50,7 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 
 // check checks the flags, and completes the request.
 func (f *seedFlags) check(path string) (err error) {
-	if f.Path, err = filepath.Abs(path); err != nil {
+	if f.Path, err = command.AbsPath(path); err != nil {
 		return err
 	}
 	trackers, err := daemon.ParseTrackers(f.node.TrackerAddrs)
