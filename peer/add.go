@@ -156,9 +156,8 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		return err
 	}
 	same = slices.EqualFunc(s.rec.Selected, selected, metadata.Selection.Equal)
-	different := s.outcome.settled() && s.outcome.err != nil
 	unchanged := same && (s.rec.Whole || s.rec.Link.String() == a.record.Link.String())
-	if s.running() && !missing && intact && !different && unchanged {
+	if s.running() && !missing && intact && s.outcome.err == nil && unchanged {
 		s.run.asked.Store(true)
 		return nil
 	}

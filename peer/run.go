@@ -56,7 +56,7 @@ func (t *Transfer) start(reuse, asked bool) *run {
 		}
 		s.phase, s.err, s.lost, s.waiting, s.run = Seeking, nil, nil, "", r
 		s.started, s.completed = time.Now(), time.Time{}
-		s.outcome, s.flushed = s.outcome.next(), s.flushed.next()
+		s.outcome, s.flushed = result{}, result{}
 	})
 	t.node.wg.Go(func() {
 		defer close(r.ended)
@@ -254,7 +254,7 @@ func (r *run) complete(s *swarm.Swarm) {
 	case err == nil:
 		r.change(func(s *state) {
 			if s.completed == completed { // else a piece was damaged since, and another call flushes it
-				s.settleOne(s.flushed, nil)
+				s.flushed.settle(nil)
 			}
 		})
 	case errors.Is(err, store.ErrNotWhole): // a piece was damaged since
@@ -299,7 +299,11 @@ func (r *run) publish(ctx context.Context) error {
 		var away *store.AwayError
 		if !errors.As(err, &away) {
 			if pause > lookPause {
-				r.change(func(s *state) { s.waiting, s.outcome, s.flushed = "", s.outcome.retry(), s.flushed.retry() })
+				r.change(func(s *state) {
+					s.waiting = ""
+					s.outcome.retry()
+					s.flushed.retry()
+				})
 			}
 			return err
 		}
@@ -346,9 +350,9 @@ func (r *run) checkEntries(ctx context.Context) {
 		return
 	}
 	r.change(func(s *state) {
-		s.settleOne(s.outcome, err)
+		s.outcome.settle(err)
 		if rec.Seed {
-			s.settleOne(s.flushed, err) // nothing is flushed until the files are back
+			s.flushed.settle(err) // nothing is flushed until the files are back
 		}
 	})
 }
@@ -367,7 +371,7 @@ func (r *run) setComplete() (completed time.Time) {
 		if s.rec.Whole && (s.rec.Seed || s.full()) {
 			completed = time.Now()
 			s.phase, s.completed = Whole, completed
-			s.settleOne(s.outcome, nil)
+			s.outcome.settle(nil)
 		}
 	})
 	return completed
@@ -381,7 +385,7 @@ func (r *run) reopen() {
 		if reopened = s.rec.Whole && !s.rec.Seed; reopened {
 			s.rec.Whole = false
 			s.phase, s.completed = Fetching, time.Time{}
-			s.outcome, s.flushed = s.outcome.next(), s.flushed.next()
+			s.outcome, s.flushed = result{}, result{}
 		}
 	})
 	if reopened {

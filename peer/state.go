@@ -35,9 +35,10 @@ type state struct {
 	open vfs.Place
 
 	started, completed time.Time
-	outcome            *outcome // for Wait
-	flushed            *outcome // for Flush
-	settling           []func() // settles outcomes once the state is published
+	outcome, flushed   result // for Wait and Flush
+
+	changed chan struct{} // closed once another state is published, which is next
+	next    *state
 }
 
 // hashing is the progress of a check of stored pieces, in bytes.
@@ -74,14 +75,10 @@ func (s *state) stored() (pieces int, bytes int64) {
 	return s.rec.Have, s.rec.Bytes
 }
 
-// settle ends the calls of Wait and Flush, which then see this state.
+// settle ends the calls of Wait and Flush.
 func (s *state) settle(err error) {
-	s.settleOne(s.outcome, err)
-	s.settleOne(s.flushed, err)
-}
-
-func (s *state) settleOne(o *outcome, err error) {
-	s.settling = append(s.settling, func() { o.settle(err) })
+	s.outcome.settle(err)
+	s.flushed.settle(err)
 }
 
 // states publishes the state of a transfer: readers wait for nothing.
@@ -99,13 +96,11 @@ func (t *Transfer) change(f func(*state)) {
 	t.states.changing.Lock()
 	old := t.state()
 	s := *old
+	s.changed = make(chan struct{})
 	f(&s)
-	settling := s.settling
-	s.settling = nil
+	old.next = &s
 	t.states.current.Store(&s)
-	for _, settle := range settling {
-		settle()
-	}
+	close(old.changed)
 	t.states.changing.Unlock()
 	if s.phase == old.phase {
 		return
@@ -144,57 +139,45 @@ func (t *Transfer) tryUpdate(f func(*metadata.Record)) {
 	}
 }
 
-// outcome is the result of a transfer: every piece is stored, or an error. It outlasts a restart
-// unless it was settled before.
-type outcome struct {
-	done chan struct{}
-	err  error // constant once done is closed
+// result is the result of a transfer: every piece is stored, or an error. It outlasts a restart unless it was known
+// before.
+type result struct {
+	known bool
+	err   error
 }
 
-func newOutcome() *outcome { return &outcome{done: make(chan struct{})} }
-
-func (o *outcome) settled() bool {
-	select {
-	case <-o.done:
-		return true
-	default:
-		return false
+func (r *result) settle(err error) {
+	if !r.known {
+		*r = result{true, err}
 	}
 }
 
-// settle sets the error, unless the outcome is settled. [Transfer.change] calls it.
-func (o *outcome) settle(err error) {
-	if !o.settled() {
-		o.err = err
-		close(o.done)
+// retry forgets an error.
+func (r *result) retry() {
+	if r.err != nil {
+		*r = result{}
 	}
 }
 
-// next returns the outcome of the next run.
-func (o *outcome) next() *outcome {
-	if o.settled() {
-		return newOutcome()
+// until returns the first state from now on for which a condition holds.
+func (t *Transfer) until(ctx context.Context, holds func(*state) bool) (*state, error) {
+	for s := t.state(); ; s = s.next {
+		if holds(s) {
+			return s, nil
+		}
+		select {
+		case <-s.changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
-	return o
 }
 
-// retry returns the outcome of another attempt: a new one after an error.
-func (o *outcome) retry() *outcome {
-	if o.settled() && o.err == nil {
-		return o
-	}
-	return o.next()
-}
-
-// wait blocks until the outcome is settled, or ctx ends.
-func (o *outcome) wait(ctx context.Context) error {
-	if o.settled() {
-		return o.err
-	}
-	select {
-	case <-o.done:
-		return o.err
-	case <-ctx.Done():
+// wait blocks until a result is known, or ctx ends.
+func (t *Transfer) wait(ctx context.Context, of func(*state) result) error {
+	s, err := t.until(ctx, func(s *state) bool { return of(s).known })
+	if err != nil {
 		return ctx.Err()
 	}
+	return of(s).err
 }

@@ -1,23 +1,28 @@
 package peer
 
 import (
+	"context"
 	"errors"
 	"testing"
 )
 
-// TestWaitSeesThePublishedState checks that an outcome is settled once the state that settles it is published. Who waits
-// would otherwise see the earlier phase.
-func TestWaitSeesThePublishedState(t *testing.T) {
-	transfer, outcome, why := new(Transfer), newOutcome(), errors.New("why")
-	transfer.states.current.Store(&state{outcome: outcome, flushed: newOutcome()})
+// TestWaitSeesEveryState checks that Wait returns a result that a later state has forgotten, and not one that is not
+// published.
+func TestWaitSeesEveryState(t *testing.T) {
+	transfer, why := new(Transfer), errors.New("why")
+	transfer.states.current.Store(&state{changed: make(chan struct{})})
+	first := transfer.state()
 	transfer.change(func(s *state) {
-		s.err = why
 		s.settle(why)
-		if outcome.settled() {
-			t.Error("settled before the state was published")
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := transfer.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("Wait returned %v before the state was published", err)
 		}
 	})
-	if err := outcome.wait(t.Context()); !errors.Is(err, why) || !errors.Is(transfer.state().err, why) {
-		t.Errorf("Wait returned %v, and the state has %v", err, transfer.state().err)
+	transfer.change(func(s *state) { s.outcome = result{} })
+	transfer.states.current.Store(first) // as for a call of Wait before the changes
+	if err := transfer.Wait(t.Context()); !errors.Is(err, why) {
+		t.Errorf("Wait returned %v, want %v", err, why)
 	}
 }

@@ -58,7 +58,7 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n, body: (*run).phases, ops: make(chan struct{}, 1)}
 	t.dir = filepath.Join(n.cfg.Data, "transfers", id.String())
 	t.use.last = time.Now()
-	s := &state{phase: Stopped, err: ErrStopped, rec: r, outcome: newOutcome(), flushed: newOutcome()}
+	s := &state{phase: Stopped, err: ErrStopped, rec: r, changed: make(chan struct{})}
 	s.desc = t.newDescription(r.Link)
 	t.states.current.Store(s)
 	return t
@@ -106,10 +106,14 @@ func (t *Transfer) halt(why error) {
 // Wait blocks until the content is complete, the transfer has failed or was stopped, or ctx ends.
 // It returns nil once the content was complete, even if the transfer has ended since. A concurrent call of
 // [Node.Get] or [Node.Seed] for the same content does not end it.
-func (t *Transfer) Wait(ctx context.Context) error { return t.state().outcome.wait(ctx) }
+func (t *Transfer) Wait(ctx context.Context) error {
+	return t.wait(ctx, func(s *state) result { return s.outcome })
+}
 
 // Flush is Wait until all of the content is on the disk, so that a crash of the machine does not harm it.
-func (t *Transfer) Flush(ctx context.Context) error { return t.state().flushed.wait(ctx) }
+func (t *Transfer) Flush(ctx context.Context) error {
+	return t.wait(ctx, func(s *state) result { return s.flushed })
+}
 
 // Err returns why the transfer failed or stopped, nil while it runs. The error is or wraps
 // [ErrStopped] if Stop was called.

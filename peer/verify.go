@@ -1,13 +1,13 @@
 package peer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -189,7 +189,7 @@ func rewritten(m *proto.Manifest) func(store.Difference) bool {
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
 	defer t.use.start()()
-	s, err := t.states.awaitSwarm(ctx)
+	s, err := t.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ var errNothingToVerify = errors.New("there is nothing to verify: the manifest is
 // transfer cannot be started or removed during Verify. Verify fails if the content is not at its path.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (found *Verification, err error) {
 	defer t.use.start()()
-	st, err := t.states.awaitSwarm(ctx)
+	st, err := t.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -250,21 +250,17 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 
 // awaitSwarm waits until the transfer serves what it has, or has ended, and returns that state. It fails if the
 // transfer waits for something else.
-func (all *states) awaitSwarm(ctx context.Context) (*state, error) {
-	for {
-		s := all.current.Load()
+func (t *Transfer) awaitSwarm(ctx context.Context) (s *state, err error) {
+	s, ended := t.until(ctx, func(s *state) bool {
 		switch {
 		case s.swarm != nil && s.swarm.Context().Err() == nil, !s.running():
-			return s, nil
+			return true
 		case s.waiting != "":
-			return nil, fmt.Errorf("there is nothing to verify: the transfer waits for %s", s.waiting)
+			err = fmt.Errorf("there is nothing to verify: the transfer waits for %s", s.waiting)
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
+		return err != nil
+	})
+	return s, cmp.Or(ended, err)
 }
 
 // verifyStopped is Verify for a transfer that does not run.
