@@ -64,7 +64,7 @@ func (s *sharing) Join(id proto.PeerID, send func(proto.Message)) (leave func())
 		}
 		if all = s.sessions[id]; len(all) == 0 {
 			delete(s.sessions, id)
-			s.share.Leave(string(id))
+			s.share.Leave(libpeer.ID(id).String())
 		} else if s.share.Demand().Limit > 0 { // what the ended session was sent last may not have arrived
 			s.sendDemand(all[0])
 		}
@@ -76,29 +76,9 @@ func (s *sharing) Hear(id proto.PeerID, m *proto.Demand) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.sessions[id]) > 0 { // else its last session has just ended
-		s.share.Receive(string(id), limit.Demand{Limit: limit.Rate(m.Limit), Rate: limit.Rate(m.Rate)})
+		s.share.Receive(libpeer.ID(id).String(), limit.Demand{Limit: limit.Rate(m.Limit), Rate: limit.Rate(m.Rate)})
 	}
-}
-
-// ShareStatus is the node's part in the limit that its cluster shares.
-type ShareStatus struct {
-	// Rate is the node's part of Limit, and Members how many share it, the node included.
-	Rate    limit.Rate `json:"rate"`
-	Limit   limit.Rate `json:"limit"`
-	Members int        `json:"members"`
-	// LowestBy is the id of a member that has a lower limit than the node, empty if none has.
-	LowestBy string `json:"lowest_by,omitempty"`
 }
 
 // Share returns the node's part in the limit that its cluster shares, nil if it has no such limit.
-func (n *Node) Share() *ShareStatus {
-	st := n.sharing.share.Status()
-	if st == nil {
-		return nil
-	}
-	out := &ShareStatus{Rate: st.Rate, Limit: st.Limit, Members: st.Members}
-	if st.LowestBy != "" {
-		out.LowestBy = libpeer.ID(st.LowestBy).String()
-	}
-	return out
-}
+func (n *Node) Share() *limit.ShareStatus { return n.sharing.share.Status() }

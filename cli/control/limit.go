@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 )
 
@@ -26,7 +25,7 @@ type Limits struct {
 	// Settings has the source of each limit, and its end.
 	Settings []limit.Setting `json:"settings"`
 	// Share is the node's part in the limit of its cluster, nil if there is none.
-	Share *peer.ShareStatus `json:"share,omitempty"`
+	Share *limit.ShareStatus `json:"share,omitempty"`
 	// Transfers lists the transfers with separate limits.
 	Transfers []TransferLimits `json:"transfers,omitempty"`
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/cli/term"
-	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 )
 
@@ -128,7 +127,7 @@ func printLimits(w term.TextWriter, l *control.Limits) {
 }
 
 // describeSetting formats the source of a limit, its end, and the node's share of the limit of the cluster.
-func describeSetting(s limit.Setting, share *peer.ShareStatus) (text string) {
+func describeSetting(s limit.Setting, share *limit.ShareStatus) (text string) {
 	switch s.By {
 	case "schedule":
 		text = "  by the schedule " + s.Entry

@@ -155,11 +155,12 @@ func (s *Share) step() (Demand, <-chan struct{}) {
 
 // ShareStatus is the state of a [Share].
 type ShareStatus struct {
-	// Rate is the share of Limit, and Members the number of members that share it.
-	Rate, Limit Rate
-	Members     int
+	// Rate is the node's part of Limit, and Members the number of members that share it, the node included.
+	Rate    Rate `json:"rate"`
+	Limit   Rate `json:"limit"`
+	Members int  `json:"members"`
 	// LowestBy is the member whose limit is lower than the node's, empty if there is none.
-	LowestBy string
+	LowestBy string `json:"lowest_by,omitempty"`
 }
 
 // Status returns the state, nil without a limit.
