@@ -65,8 +65,10 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if opt.Store != nil && !opt.Select.All() {
 		return nil, errors.New("--include and --exclude require a path")
 	}
+	a := opt.addition(link)
 	if opt.Store != nil {
-		return n.addGet(link, opt, func(known *Transfer) error { return errKnown(known, opt.User) })
+		a.join = func(known *Transfer) error { return errKnown(known, opt.User) }
+		return n.add(a)
 	}
 	root, err := filepath.Abs(path)
 	if err != nil {
@@ -92,30 +94,35 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if opt.SpecialBits && (opt.User != nil || os.Geteuid() != 0) {
 		return nil, errSpecialBits
 	}
-	record := metadata.Record{Root: root, Link: link, Added: time.Now(), User: opt.User, SpecialBits: opt.SpecialBits, InOrder: opt.InOrder}
-	record.Priority = opt.Priority
 	if !opt.Select.All() {
-		record.Selected = metadata.Selections{opt.Select}
+		a.record.Selected = metadata.Selections{opt.Select}
 	}
-	place, err := n.transfers.place(root)
-	if err != nil {
+	a.record.Root = root
+	if a.place, err = n.transfers.place(root); err != nil {
 		return nil, err
 	}
 	if n.transfers.find(link.Keys()...) == nil { // what the store would report later, once the manifest is known
-		if err := n.transfers.checkApart(place, record, nil); err != nil {
+		if err := n.transfers.checkApart(a.place, a.record, nil); err != nil {
 			return nil, err
 		}
 		if err := n.fs.checkFree(root, opt.Reuse, opt.User); err != nil {
 			return nil, err
 		}
 	}
-	return n.add(addition{
-		record:  record,
-		place:   place,
-		files:   map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
-		reuse:   opt.Reuse,
-		origins: opt.Origins,
-	})
+	return n.add(a)
+}
+
+// addition returns the operation of a get, without a place.
+func (o *GetOptions) addition(link *proto.Link) addition {
+	return addition{
+		record: metadata.Record{
+			Link: link, Added: time.Now(), User: o.User, SpecialBits: o.SpecialBits, InOrder: o.InOrder, Priority: o.Priority,
+		},
+		files:   map[string][]byte{metadata.ManifestFile: o.Manifest, metadata.TorrentFile: o.Torrent},
+		reuse:   o.Reuse,
+		origins: o.Origins,
+		open:    o.Store,
+	}
 }
 
 // checkFree fails if files cannot be created at root. It creates missing directories above it for the owner of the

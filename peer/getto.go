@@ -34,12 +34,14 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		opt.Store = n.openUnnamed
 	}
 	opt.InOrder = true
-	t, err := n.addGet(link, opt, func(known *Transfer) error {
+	a := opt.addition(link)
+	a.join = func(known *Transfer) error {
 		if !known.For(opt.User) {
 			return errKnown(known, opt.User)
 		}
 		return nil
-	})
+	}
+	t, err := n.add(a)
 	if err != nil {
 		return 0, err
 	}

@@ -1,14 +1,13 @@
 package peer
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -171,21 +170,14 @@ func (r *run) rehash() error {
 		check[i] = check[i] || s.rec.Seed && !r.store.Has(i) && !r.disk.LeavesOut(i)
 	}
 	r.damaged, r.unreadable, r.why = nil, nil, nil
-	h := &hashing{total: bytesOf(m, check)}
-	if h.total == 0 {
+	if !slices.Contains(check, true) {
 		return nil
 	}
-	r.change(func(s *state) { s.hashing, s.phase = h, Checking })
-	var mu sync.Mutex
-	err := store.Audit(r.ctx, r.store, r.verifier, store.Pieces(check), record(r.store, func(piece int, v store.Verdict, why error) {
-		h.done.Add(int64(m.PieceSize(piece)))
-		if v == store.Unreadable {
-			mu.Lock()
-			defer mu.Unlock()
-			r.unreadable = append(r.unreadable, piece)
-			r.why = cmp.Or(r.why, why)
-		}
-	}))
+	done := new(atomic.Int64)
+	r.change(func(s *state) { s.hashing, s.phase = done, Checking })
+	v := &verification{m: m, progress: func(n, _ int64) { done.Store(n) }}
+	err := store.Audit(r.ctx, r.store, r.verifier, store.Pieces(check), record(r.store, v.found))
+	r.unreadable, r.why = v.unreadable, v.why
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}

@@ -276,16 +276,12 @@ func (r *run) checkForeign(s *swarm.Swarm) bool {
 	if !slices.Contains(check, true) {
 		return true
 	}
-	var damaged atomic.Bool
-	err := auditSwarm(s.Context(), s, r.disk, check, func(_ int, is store.Verdict, _ error) {
-		if is == store.Damaged {
-			damaged.Store(true)
-		}
-	})
+	v := &verification{m: r.selected}
+	err := auditSwarm(s.Context(), s, r.disk, check, v.found)
 	if err != nil {
 		s.Fail(err)
 	}
-	return err == nil && !damaged.Load()
+	return err == nil && len(v.damaged) == 0
 }
 
 // publish puts fetched files in their place. While the path does not lead to them, the outcome is that error, and

@@ -99,8 +99,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if root, err = n.transfers.pathFor(opt.User, root); err != nil {
 		return nil, err
 	}
-	record := metadata.Record{Seed: true, Root: root, Whole: true, User: opt.User, FollowLinks: opt.FollowLinks, Priority: opt.Priority}
-	if _, err := n.transfers.placeFor(record, nil); err != nil {
+	if _, err := n.transfers.placeFor(metadata.Record{Seed: true, Root: root, User: opt.User}, nil); err != nil {
 		return nil, err
 	}
 	planned, err := opt.check(n)
@@ -114,25 +113,15 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	if err != nil {
 		return nil, err
 	}
-	link, b, err := opt.link(n, m, planned)
+	a, err := opt.addition(n, m, info, planned)
 	if err != nil {
 		return nil, err
 	}
-	if info != nil {
-		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), opt.Announce, opt.TorrentPeers
-		record.Announce = opt.Announce
-	}
-	// Hashing may have taken hours.
-	place, err := n.transfers.placeFor(record, nil)
-	if err != nil {
+	a.record.Root = root
+	if a.place, err = n.transfers.placeFor(a.record, nil); err != nil { // hashing may have taken hours
 		return nil, err
 	}
-	record.Link, record.Added = link, time.Now()
-	t, err := n.add(addition{
-		record: record,
-		place:  place,
-		files:  map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned},
-	})
+	t, err := n.add(a)
 	if err != nil {
 		return nil, err
 	}
@@ -161,17 +150,17 @@ func (o *SeedOptions) check(n *Node) (planned []byte, err error) {
 	return n.planHost.encode(o.Plan)
 }
 
-// link returns the link of the content, and the encoded manifest.
-func (o *SeedOptions) link(n *Node, m *proto.Manifest, planned []byte) (*proto.Link, []byte, error) {
+// addition returns the operation of a seed, without a place. info and planned are nil for none.
+func (o *SeedOptions) addition(n *Node, m *proto.Manifest, info, planned []byte) (a addition, err error) {
 	k, err := o.generations(m)
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
 	b, err := m.Encode()
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
-	return &proto.Link{
+	link := &proto.Link{
 		Manifest: proto.ManifestCID(b),
 		Name:     m.Name,
 		Length:   m.Length(),
@@ -180,7 +169,16 @@ func (o *SeedOptions) link(n *Node, m *proto.Manifest, planned []byte) (*proto.L
 		Coded:    k,
 		Strategy: o.Strategy,
 		Plan:     planID(planned),
-	}, b, nil
+	}
+	a.record = metadata.Record{
+		Seed: true, Whole: true, Link: link, Added: time.Now(), User: o.User, FollowLinks: o.FollowLinks, Priority: o.Priority,
+	}
+	a.files = map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned}
+	if info != nil {
+		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), o.Announce, o.TorrentPeers
+		a.record.Announce = o.Announce
+	}
+	return a, nil
 }
 
 // scanOptions returns the options of a scan without SHA-1.

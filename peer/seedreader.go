@@ -7,10 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"time"
 
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -107,22 +105,19 @@ func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []
 	if err != nil {
 		return nil, err
 	}
-	link, b, err := opt.link(n, m, planned)
+	a, err := opt.addition(n, m, nil, planned)
 	if err != nil {
 		return nil, err
 	}
 	known := false
-	t, err := n.add(addition{
-		record: metadata.Record{Seed: true, Whole: true, Link: link, Added: time.Now(), Priority: opt.Priority},
-		files:  map[string][]byte{metadata.ManifestFile: b, metadata.PlanFile: planned},
-		open:   func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil },
-		join: func(t *Transfer) error {
-			if known = t.state().phase == Whole && t.For(nil); !known {
-				return errKnown(t, nil)
-			}
-			return nil
-		},
-	})
+	a.open = func(*proto.Manifest) (store.Store, error) { return store.SeedSingle(m, f), nil }
+	a.join = func(t *Transfer) error {
+		if known = t.state().phase == Whole && t.For(nil); !known {
+			return errKnown(t, nil)
+		}
+		return nil
+	}
+	t, err := n.add(a)
 	if err == nil && known {
 		err = f.Close()
 	}

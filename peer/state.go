@@ -21,11 +21,12 @@ type state struct {
 	err     error  // why it failed or was stopped
 	lost    error  // why bytes did not reach the disk
 
-	run     *run         // the current or last one, nil before the first start
-	swarm   *swarm.Swarm // nil unless the run has a swarm
-	past    swarm.Totals // of earlier swarms
-	hashing *hashing     // nil unless pieces are hashed before the swarm starts
-	look    store.State  // the last comparison with the disk
+	run   *run         // the current or last one, nil before the first start
+	swarm *swarm.Swarm // nil unless the run has a swarm
+	past  swarm.Totals // of earlier swarms
+	// hashing is the number of bytes hashed before the swarm starts, nil if none are.
+	hashing *atomic.Int64
+	look    store.State // the last comparison with the disk
 	// droppedBits is the number of entries without special bits, see [Status.DroppedBits].
 	droppedBits int
 
@@ -39,12 +40,6 @@ type state struct {
 
 	changed chan struct{} // closed once another state is published, which is next
 	next    *state
-}
-
-// hashing is the progress of a check of stored pieces, in bytes.
-type hashing struct {
-	done  atomic.Int64
-	total int64
 }
 
 func (s *state) running() bool { return s.phase != Stopped && s.phase != Failed }

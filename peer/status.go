@@ -150,7 +150,7 @@ func (t *Transfer) progress(s *state) Status {
 	st.Name, st.Length, st.Pieces, st.PieceLength = m.Name, m.Length()-rec.LeftOut.PieceBytes, m.Pieces(), int(m.PieceLength)
 	st.PiecesHave, st.Have = s.stored()
 	if s.hashing != nil {
-		st.Have = s.hashing.done.Load()
+		st.Have = s.hashing.Load()
 	}
 	if s.swarm != nil {
 		st.addSwarm(s.swarm.Status())

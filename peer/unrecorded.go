@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
@@ -54,16 +53,6 @@ func (a *addition) startUnrecorded() (err error) {
 	t.change(func(s *state) { s.desc = d })
 	t.start(false, true)
 	return nil
-}
-
-// addGet adds a get with a store of the caller.
-func (n *Node) addGet(link *proto.Link, opt GetOptions, join func(known *Transfer) error) (*Transfer, error) {
-	return n.add(addition{
-		record: metadata.Record{Link: link, Added: time.Now(), User: opt.User, InOrder: opt.InOrder, Priority: opt.Priority},
-		files:  map[string][]byte{metadata.ManifestFile: opt.Manifest, metadata.TorrentFile: opt.Torrent},
-		open:   opt.Store,
-		join:   join,
-	})
 }
 
 // Release ends a call's hold of a transfer with nothing in the data directory: each call of [Node.GetTo],

@@ -44,7 +44,7 @@ func (v *Verification) Intact() bool {
 	return v.Damaged.Count+v.Missing.Count+v.Unreadable.Count+len(v.Different) == 0
 }
 
-// verification collects what a check of all pieces finds. Its methods may be called from any
+// verification collects what a check of pieces finds. Its methods may be called from any
 // goroutine.
 type verification struct {
 	m        *proto.Manifest
@@ -128,9 +128,6 @@ func record(st store.Store, found func(piece int, is store.Verdict, why error)) 
 func (v *verification) found(piece int, verdict store.Verdict, why error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.why == nil {
-		v.why = why
-	}
 	v.done += int64(v.m.PieceSize(piece))
 	switch verdict {
 	case store.Good:
@@ -140,6 +137,7 @@ func (v *verification) found(piece int, verdict store.Verdict, why error) {
 		v.damaged = append(v.damaged, piece)
 	case store.Unreadable:
 		v.unreadable = append(v.unreadable, piece)
+		v.why = cmp.Or(v.why, why)
 	}
 	if v.progress != nil {
 		v.progress(v.done, v.total)
@@ -159,7 +157,7 @@ func (v *verification) result() *Verification {
 		Missing:    newPieceList(v.m, v.missing, differing),
 		Unreadable: newPieceList(v.m, v.unreadable, differing),
 	}
-	if v.why != nil && len(v.unreadable) > 0 {
+	if v.why != nil {
 		r.Why = oneLine(v.why.Error())
 	}
 	bad := make(map[string]bool)
