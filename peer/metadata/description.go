@@ -37,19 +37,17 @@ var (
 	ErrNotOffered = errors.New("the content is not offered to BitTorrent clients")
 )
 
-// An invalidError reports a document with the right hash that is invalid, so retrying is
-// useless.
-type invalidError struct{ err error }
-
-func (e *invalidError) Error() string { return e.err.Error() }
-
-// A writeError reports that a document was not written to the state directory of a transfer.
-type writeError struct{ Err error }
-
-func (e *writeError) Error() string { return e.Err.Error() }
+// A finalError ends a search: a document has the right hash and is invalid, or was not written to the state directory of
+// the transfer.
+type finalError struct{ error }
 
 // Unwrap returns the cause.
-func (e *writeError) Unwrap() error { return e.Err }
+func (e *finalError) Unwrap() error { return e.error }
+
+func isFinal(err error) bool {
+	_, is := errors.AsType[*finalError](err)
+	return is
+}
 
 // Files in the state directory of a transfer.
 const (
@@ -159,7 +157,7 @@ func (d *Description) write(name string, b []byte) error {
 		return nil
 	}
 	if err := datadir.WriteFile(filepath.Join(d.dir, name), b, 0o600); err != nil {
-		return &writeError{err}
+		return &finalError{err}
 	}
 	return nil
 }
@@ -203,7 +201,7 @@ func (d *Description) keep(name string, b []byte) {
 }
 
 // SetManifest checks an encoded manifest against the content id and keeps it. If writing
-// the file fails, the manifest is set nevertheless, and the error is a writeError.
+// the file fails, the manifest is set nevertheless, and the error is a finalError.
 func (d *Description) SetManifest(b []byte) error {
 	m, err := proto.DecodeVerified(d.id, b)
 	if err != nil {
@@ -216,7 +214,7 @@ func (d *Description) SetManifest(b []byte) error {
 }
 
 // SetTorrent checks an info dictionary against the info-hash and the manifest and keeps
-// it. For a plain torrent it makes the manifest, and fails with an invalidError if it
+// it. For a plain torrent it makes the manifest, and fails with a finalError if it
 // cannot. If writing the file fails, the info dictionary is set nevertheless.
 func (d *Description) SetTorrent(info []byte) error {
 	if d.hash.IsZero() {
@@ -247,7 +245,7 @@ func (d *Description) torrentManifest(info []byte) (*proto.Manifest, error) {
 	if d.Plain() {
 		m, err := d.torrents.Manifest(info)
 		if err != nil {
-			return nil, &invalidError{err}
+			return nil, &finalError{err}
 		}
 		return m, nil
 	}

@@ -145,8 +145,7 @@ func TestPlainTorrent(t *testing.T) {
 func TestInvalidPlainTorrent(t *testing.T) {
 	d := NewDescription(t.TempDir(), hashOf("..").CID(), hashOf(".."), fakeTorrents{})
 	err := d.SetTorrent([]byte(".."))
-	var rejected *invalidError
-	if !errors.As(err, &rejected) || d.Torrent() != nil || d.Manifest() != nil {
+	if !isFinal(err) || d.Torrent() != nil || d.Manifest() != nil {
 		t.Errorf("SetTorrent: %v, torrent %q", err, d.Torrent())
 	}
 	d = NewDescription("", hashOf("a").CID(), hashOf("a"), nil)

@@ -119,12 +119,15 @@ func (f *Fetcher) FetchTorrent(ctx context.Context, connected func() []peer.Addr
 }
 
 func (f *Fetcher) manifestSearch() *search {
-	take := func(_ peer.ID, b []byte) error { return f.Description.SetManifest(b) }
-	return &search{Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, keys: f.Link.Keys(), take: take}
+	return &search{
+		Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, keys: f.Link.Keys(), take: f.Description.SetManifest,
+	}
 }
 
 func (f *Fetcher) torrentSearch() *search {
-	return &search{Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent, keys: f.Link.Keys()}
+	return &search{
+		Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent, keys: f.Link.Keys(), take: f.Description.SetTorrent,
+	}
 }
 
 func (f *Fetcher) notAsked() string {
@@ -141,15 +144,6 @@ var errFound = errors.New("found at a BitTorrent client")
 // the same time.
 func (f *Fetcher) fetchTorrent(ctx context.Context, s *search) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s.take = func(_ peer.ID, b []byte) error {
-		err := f.Description.SetTorrent(b)
-		var invalid *invalidError
-		var local *writeError
-		if errors.As(err, &invalid) || errors.As(err, &local) {
-			cancel(err)
-		}
-		return err
-	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -170,11 +164,13 @@ func (f *Fetcher) askClients(ctx context.Context, s *search, cancel context.Canc
 	}
 	info, err := f.Clients(ctx, f.Link)
 	if err == nil {
-		err = s.take("", info)
+		err = s.take(info)
 	}
 	switch {
 	case err == nil:
 		cancel(errFound)
+	case isFinal(err):
+		cancel(err)
 	case ctx.Err() == nil:
 		f.Log.Warn("no info dictionary from BitTorrent clients", "error", err)
 	}

@@ -172,10 +172,8 @@ func TestFetchInvalidTorrent(t *testing.T) {
 	fromClients := newFetcher(t, &proto.Link{InfoHash: hash})
 	fromClients.Clients = func(context.Context, *proto.Link) ([]byte, error) { return info, nil }
 	for name, f := range map[string]*Fetcher{"member": fromMember, "clients": fromClients} {
-		_, err := f.Fetch(t.Context())
-		var rejected *invalidError
-		if !errors.As(err, &rejected) {
-			t.Errorf("from %s: %v, want a invalidError", name, err)
+		if _, err := f.Fetch(t.Context()); !isFinal(err) {
+			t.Errorf("from %s: %v, want a finalError", name, err)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (d *Description) Plan() *plan.Plan {
 	return d.plan
 }
 
-// SetPlan checks an encoded plan against its content id and keeps it. It fails with an invalidError if
+// SetPlan checks an encoded plan against its content id and keeps it. It fails with a finalError if
 // the document matches the id and is invalid. If writing the file fails, the plan is set nevertheless.
 func (d *Description) SetPlan(b []byte) error {
 	if !d.planID.Defined() {
@@ -37,7 +37,7 @@ func (d *Description) SetPlan(b []byte) error {
 	}
 	p, err := plan.Read(document)
 	if err != nil {
-		return &invalidError{err}
+		return &finalError{err}
 	}
 	err = d.write(PlanFile, b)
 	d.mu.Lock()
@@ -49,17 +49,7 @@ func (d *Description) SetPlan(b []byte) error {
 // FetchPlan fetches the plan that the link names. It blocks until a member has it or ctx ends, and fails
 // if the plan is invalid.
 func (f *Fetcher) FetchPlan(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	s := &search{Fetcher: f, protocol: proto.PlanProtocol, limit: proto.MaxPlan, keys: []cid.Cid{f.Link.Plan}}
-	s.take = func(_ peer.ID, b []byte) error {
-		err := f.Description.SetPlan(b)
-		var invalid *invalidError
-		if errors.As(err, &invalid) {
-			cancel(invalid)
-		}
-		return err
-	}
+	s := &search{Fetcher: f, protocol: proto.PlanProtocol, limit: proto.MaxPlan, keys: []cid.Cid{f.Link.Plan}, take: f.Description.SetPlan}
 	s.members = func(ctx context.Context) []peer.AddrInfo {
 		members, _, excluded := f.askTrackers(ctx)
 		s.excluded = excluded

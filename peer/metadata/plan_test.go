@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -62,8 +61,7 @@ func TestFetchInvalidPlan(t *testing.T) {
 	m := newMember(t, proto.PlanProtocol, map[cid.Cid][]byte{id: loop})
 	f := newFetcher(t, &proto.Link{Manifest: proto.ManifestCID(nil), Plan: id, Peers: p2pAddrs(t, m)})
 	f.Description.Follow(id)
-	var rejected *invalidError
-	if err := f.FetchPlan(t.Context()); !errors.As(err, &rejected) || f.Description.Plan() != nil {
+	if err := f.FetchPlan(t.Context()); !isFinal(err) || f.Description.Plan() != nil {
 		t.Errorf("%v", err)
 	}
 }

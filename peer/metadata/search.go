@@ -25,8 +25,8 @@ type search struct {
 	keys     []cid.Cid // ids of the document at members
 	// members returns the members to ask in a round, in order.
 	members func(context.Context) []peer.AddrInfo
-	// take checks a document. If it fails, the search continues, except after a writeError.
-	take func(from peer.ID, b []byte) error
+	// take checks a document. If it fails, the search continues, except after a finalError.
+	take func([]byte) error
 	// excluded is set if the trackers accept only members of their network.
 	excluded error
 	// failed is called with the error of each round.
@@ -47,12 +47,11 @@ func isExcluded(err error) bool {
 	return errors.As(err, &remote) && remote.Code == proto.CodeNoMember
 }
 
-// run searches until take accepts a document, or cannot write it. Otherwise it returns the cause of ctx.
+// run searches until take accepts a document, or a finalError. Otherwise it returns the cause of ctx.
 func (s *search) run(ctx context.Context) error {
 	for pause := s.pause; ; pause = min(2*pause, s.pauseMax) {
 		err := s.round(ctx)
-		var local *writeError
-		if err == nil || errors.Is(err, errExcluded) || errors.As(err, &local) {
+		if err == nil || errors.Is(err, errExcluded) || isFinal(err) {
 			return err
 		}
 		if ctx.Err() == nil {
@@ -104,10 +103,9 @@ func (s *search) round(ctx context.Context) error {
 			asked = slices.DeleteFunc(asked, func(o *request) bool { return o == r })
 			err := r.err
 			if err == nil {
-				err = s.take(r.info.ID, r.document)
+				err = s.take(r.document)
 			}
-			var local *writeError
-			if err == nil || errors.As(err, &local) {
+			if err == nil || isFinal(err) {
 				return err
 			}
 			last = fmt.Errorf("%s: %w", r.info.ID, err)

@@ -80,8 +80,8 @@ func TestSearchPassesTricklers(t *testing.T) {
 				limit:   proto.MaxManifest,
 				keys:    link.Keys(),
 				members: func(context.Context) []peer.AddrInfo { return slices.Clone(members) },
-				take: func(from peer.ID, b []byte) error {
-					if from != honest || string(b) != string(want) {
+				take: func(b []byte) error {
+					if string(b) != string(want) {
 						return errors.New("invalid")
 					}
 					return nil
@@ -124,7 +124,7 @@ func TestSearchWaitsForProgress(t *testing.T) {
 			limit:   proto.MaxManifest,
 			keys:    []cid.Cid{proto.ManifestCID(document)},
 			members: func(context.Context) []peer.AddrInfo { return []peer.AddrInfo{{ID: "a"}, {ID: "b"}} },
-			take:    func(peer.ID, []byte) error { return nil },
+			take:    func([]byte) error { return nil },
 		}
 		if err := s.round(t.Context()); err != nil || asked != 1 {
 			t.Errorf("%v, %d members were asked, want 1", err, asked)
