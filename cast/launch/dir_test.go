@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,8 @@ func TestDirExists(t *testing.T) {
 	}
 }
 
-// TestUnguardedTemporary checks that the script does not create the directory where other users could replace it.
+// TestUnguardedTemporary checks that neither the script nor the program creates its directory where other users
+// could replace it.
 func TestUnguardedTemporary(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{"1777", "755", "700", "777", "733"} {
@@ -63,6 +65,63 @@ func TestUnguardedTemporary(t *testing.T) {
 			safe := !strings.HasSuffix(mode, "77") && !strings.HasSuffix(mode, "33") || mode == "1777"
 			if used := filepath.Dir(dir) == tmp; used != safe {
 				t.Errorf("the directory is %s, and $TMPDIR has mode %s", dir, mode)
+			}
+			path := filepath.Join(tmp, dirPrefix+"X")
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			root, err := openPrivate(path)
+			if err == nil {
+				err = root.Close()
+			}
+			if (err == nil) != safe {
+				t.Errorf("openPrivate: %v", err)
+			}
+			_ = os.Remove(path)
+		})
+	}
+}
+
+// TestDirOfOtherUser checks that the program does not use a directory that is a link, belongs to another user or can be
+// used by one, and leaves the files in it.
+func TestDirOfOtherUser(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(path string) error{
+		"mode":  func(path string) error { return os.Chmod(path, 0o750) },
+		"owner": func(path string) error { return os.Chown(path, 65534, 65534) },
+		"link": func(path string) error {
+			if err := os.Rename(path, path+".target"); err != nil {
+				return err
+			}
+			return os.Symlink(path+".target", path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), dirPrefix+"X")
+			bait := filepath.Join(path, "bait")
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(bait, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := change(path); err != nil {
+				t.Skip(err)
+			}
+			dir, root, err := openDir(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			if err := removeFiles(root); err != nil {
+				t.Error(err)
+			}
+			if err := root.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Stat(bait); err != nil || dir == path {
+				t.Error(fmt.Errorf("the directory is %s: %w", dir, err))
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -25,8 +26,6 @@ const (
 	archiveVariable = "MOB_AGENT_ARCHIVE"
 	// attachVariable is set if another login may connect to the program, see [Server.Attached].
 	attachVariable = "MOB_AGENT_ATTACH"
-	// dirPrefix is the start of the name of the program's directory, as in launch.sh.
-	dirPrefix = "mob."
 	// maxPath bounds the path in a hello, in bytes.
 	maxPath = 64
 	// requestTimeout bounds the time until a neighbor has sent its request.
@@ -81,20 +80,19 @@ func Serve(out io.Writer) (*Server, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if dir == "" { // not started by the script
-		if dir, err = os.MkdirTemp("", dirPrefix); err != nil {
-			return nil, err
-		}
+	dir, root, err := openDir(dir)
+	if err != nil {
+		return nil, err
 	}
+	defer root.Close()
 	s := &Server{Dir: dir, attachable: attachable}
 	if path != "" {
-		err = s.open(path)
+		err = s.open(root, filepath.Base(path))
 	} else {
 		err = s.openSelf()
 	}
 	if err == nil {
-		err = removeFiles(dir)
+		err = removeFiles(root)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -122,9 +120,9 @@ func Serve(out io.Writer) (*Server, error) {
 	return s, nil
 }
 
-// open opens the archive that the script wrote.
-func (s *Server) open(path string) (err error) {
-	if s.file, err = os.Open(path); err != nil {
+// open opens the archive that the script wrote to the directory.
+func (s *Server) open(root *os.Root, name string) (err error) {
+	if s.file, err = root.Open(name); err != nil {
 		return err
 	}
 	info, err := s.file.Stat()
@@ -137,10 +135,10 @@ func (s *Server) open(path string) (err error) {
 }
 
 // removeFiles removes the files of the script from the directory: the archive, the program, and the file of its test.
-func removeFiles(dir string) error {
-	entries, err := os.ReadDir(dir)
+func removeFiles(root *os.Root) error {
+	entries, err := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
-		err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+		err = errors.Join(err, root.Remove(e.Name()))
 	}
 	return err
 }
