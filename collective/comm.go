@@ -218,6 +218,9 @@ func (c *Comm) handleMember(f frame) {
 		}
 	case kindProbe, kindPart, kindCluster, kindFinal, kindValue, kindLink, kindFetched:
 		c.put(f)
+	case kindJoin, kindFull, kindRoster, kindAccept, kindStart: // repeated
+	default:
+		c.fail(fmt.Errorf("rank %d sends messages of another version: %w", f.from, errFrame))
 	}
 }
 
@@ -313,7 +316,7 @@ const probeAfter = time.Second
 
 // next returns the next frame of the operation.
 func (c *Comm) next(ctx context.Context) (frame, error) {
-	for {
+	for probe := time.After(probeAfter); ; {
 		c.mu.Lock()
 		if len(c.frames) > 0 {
 			f := c.frames[0]
@@ -328,7 +331,7 @@ func (c *Comm) next(ctx context.Context) (frame, error) {
 		c.mu.Unlock()
 		select {
 		case <-c.arrived:
-		case <-time.After(probeAfter):
+		case <-probe:
 			c.send(frame{header: c.header(kindProbe)}, (c.rank+1)%c.Size())
 		case <-c.ctx.Done():
 			return frame{}, c.err()

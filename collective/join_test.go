@@ -116,6 +116,19 @@ func TestAbortBeforeStart(t *testing.T) {
 	(<-ended).wantError(t, "no room")
 }
 
+// A member that sends what this version does not know would be waited for without end.
+func TestMessageOfAnotherVersionFails(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	s := script(t, nodes[0], "version")
+	ended := joinLater(t.Context(), nodes[1], "version", 2)
+	from, f := s.expect(kindJoin)
+	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
+	s.expect(kindAccept)
+	s.cast(header{Kind: kindStart, Run: 1}, nil)
+	s.cast(header{Kind: kindFetched + 1, Run: 1, Op: 1}, nil)
+	(<-ended).wantError(t, "another version")
+}
+
 // The coordinator has started, and a member does not learn that: the new number of its join ends the run.
 func TestMemberThatGivesRosterUpHasNewCall(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)

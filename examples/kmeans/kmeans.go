@@ -96,8 +96,8 @@ type worker struct {
 // done the last iteration before one leaves, so that a worker which has lost another one in it finds the remaining ones.
 func (w *worker) run(ctx context.Context, iterations int) error {
 	joining, cancel := context.WithCancel(ctx) // the first time, as long as it takes
-	for {
-		c, err := collective.Join(joining, w.node, fmt.Sprintf("%s of %d", w.name, w.size), w.size)
+	for name := w.name; ; name = fmt.Sprintf("%s of %d", w.name, w.size) {
+		c, err := collective.Join(joining, w.node, name, w.size)
 		cancel()
 		if err != nil && w.iteration == iterations {
 			return nil // the remaining workers have left, so rank 0 has written the centroids
