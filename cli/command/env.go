@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +30,15 @@ func Process() *Env {
 	return &Env{Args: os.Args[1:], In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
 }
 
+// secondSignal is the time after a signal in which another one does not kill the process: timeout(1) sends two.
+const secondSignal = time.Second
+
 // Run runs a command and returns its exit status. The first SIGINT or SIGTERM cancels the
-// command's context, the second kills the process. For SIGHUP see [EndOnHangup] and [OnHangup].
+// command's context, another one a second later kills the process. For SIGHUP see [EndOnHangup] and [OnHangup].
 func (env *Env) Run(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 
 	root.SetArgs(env.Args)
 	help := &checkedWriter{out: env.Out}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -20,7 +21,7 @@ func EndOnHangup(cmd *cobra.Command, _ []string) {
 	}
 	ctx, cancel := context.WithCancelCause(cmd.Context())
 	stop := OnHangup(func() { cancel(ErrHangup) })
-	context.AfterFunc(ctx, stop) // so that the second one kills the process
+	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) }) // then another one kills the process
 	cmd.SetContext(ctx)
 }
 
