@@ -47,6 +47,8 @@ ARCH ?= $(shell go env GOARCH)
 # Tests and the programs that they run are compiled as the packages are: without cgo. So CI compiles each package once for
 # all words but race, whose detector needs cgo.
 packages image test grid guard sim faults soak: export CGO_ENABLED := 0
+# Tests need no tables for debuggers, which take more than half of the time in which a test is linked.
+test race grid guard sim faults soak: export GOFLAGS += -ldflags=-w
 
 .PHONY: build packages image static test race grid guard sim faults soak fuzz bench lint cover
 
