@@ -270,8 +270,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 
 // explain adds the cause of a failure to read an answer, and a remedy.
 func (c *Client) explain(ctx context.Context, err error) error {
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without method and URL
 	}
 	switch {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
-
-	ma "github.com/multiformats/go-multiaddr"
+	"slices"
 
 	"github.com/mobgrid/mob/feed"
 )
@@ -29,14 +28,11 @@ func (s *Server) feeds(*http.Request) (any, error) {
 
 // newFeed makes a feed.
 func (s *Server) newFeed(_ *http.Request, req FeedRequest) (any, error) {
-	l := &feed.Link{Trackers: s.cfg.Node.Trackers()}
-	for _, text := range req.Trackers {
-		a, err := ma.NewMultiaddr(text)
-		if err != nil {
-			return nil, &Error{CodeRequest, err.Error()}
-		}
-		l.Trackers = append(l.Trackers, a)
+	trackers, err := parseAddrs(req.Trackers)
+	if err != nil {
+		return nil, &Error{CodeRequest, err.Error()}
 	}
+	l := &feed.Link{Trackers: slices.Concat(s.cfg.Node.Trackers(), trackers)}
 	if err := s.cfg.Feeds.New(req.Name, l); err != nil {
 		return nil, err
 	}

@@ -53,8 +53,7 @@ func askAboutSwarm[T any](
 
 // remoteCode returns the code of the reply of a tracker that rejects a request, 0 for another error.
 func remoteCode(err error) proto.Code {
-	var remote *proto.RemoteError
-	if errors.As(err, &remote) {
+	if remote, ok := errors.AsType[*proto.RemoteError](err); ok {
 		return remote.Code
 	}
 	return 0

@@ -105,8 +105,7 @@ func (s *Server) seedPipe(r *http.Request, req SeedRequest) (any, error) {
 			if err != nil {
 				return Event{}, err
 			}
-			st := t.Status()
-			return Event{Status: &st}, nil
+			return Event{Status: new(t.Status())}, nil
 		},
 	}, nil
 }

@@ -89,15 +89,13 @@ func (s *Server) seed(r *http.Request, req SeedRequest) (any, error) {
 			if err == nil {
 				err = t.Wait(ctx)
 			}
-			var closed *store.ClosedError
-			if errors.As(err, &closed) {
+			if _, closed := errors.AsType[*store.ClosedError](err); closed {
 				err = fmt.Errorf("%w: `mob seed --skip-unreadable` leaves them out", err)
 			}
 			if err != nil {
 				return Event{}, err
 			}
-			st := t.Status()
-			return Event{Status: &st, Skipped: skipped}, nil
+			return Event{Status: new(t.Status()), Skipped: skipped}, nil
 		},
 	}, nil
 }
@@ -131,14 +129,19 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 			opt.Announce = append(opt.Announce, url)
 		}
 	}
-	for _, text := range req.Trackers {
+	opt.Trackers, err = parseAddrs(req.Trackers)
+	return opt, err
+}
+
+func parseAddrs(texts []string) (out []ma.Multiaddr, err error) {
+	for _, text := range texts {
 		a, err := ma.NewMultiaddr(text)
 		if err != nil {
-			return opt, err
+			return nil, err
 		}
-		opt.Trackers = append(opt.Trackers, a)
+		out = append(out, a)
 	}
-	return opt, nil
+	return out, nil
 }
 
 // hashProgress is the progress of hashing, in bytes.
@@ -157,8 +160,7 @@ func (s *Server) verify(_ *http.Request, t *peer.Transfer, req NameRequest) (any
 	return task{
 		progress: func() Event {
 			if v := found.Load(); v != nil {
-				st := t.Progress()
-				return Event{Verification: v, Status: &st}
+				return Event{Verification: v, Status: new(t.Progress())}
 			}
 			return p.event()
 		},
@@ -172,8 +174,7 @@ func (s *Server) verify(_ *http.Request, t *peer.Transfer, req NameRequest) (any
 					v = &repaired
 				}
 			}
-			st := t.Status()
-			return Event{Verification: v, Status: &st}, err
+			return Event{Verification: v, Status: new(t.Status())}, err
 		},
 	}, nil
 }
@@ -213,8 +214,7 @@ func export(r *http.Request, t *peer.Transfer, _ NameRequest) (any, error) {
 			return nil, errTorrentLater
 		}
 	}
-	st := t.Progress()
-	return Event{Status: &st, Torrent: t.Description().Torrent(), Done: true}, nil
+	return Event{Status: new(t.Progress()), Torrent: t.Description().Torrent(), Done: true}, nil
 }
 
 func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
@@ -231,17 +231,13 @@ func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
 		return nil, err
 	}
 	return task{
-		progress: func() Event {
-			st := t.Progress()
-			return Event{Status: &st}
-		},
+		progress: func() Event { return Event{Status: new(t.Progress())} },
 		run: func(ctx context.Context) (Event, error) {
 			err := t.Wait(ctx)
 			if err == nil && req.Flush {
 				err = t.Flush(ctx)
 			}
-			st := t.Status()
-			return Event{Status: &st, Place: placeOf(req.Path)}, err
+			return Event{Status: new(t.Status()), Place: placeOf(req.Path)}, err
 		},
 	}, nil
 }

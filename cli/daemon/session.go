@@ -49,13 +49,11 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 		}
 		return &Session{Client: c}, nil
 	}
-	var none *control.NoDaemonError
-	if !errors.As(err, &none) {
+	if _, none := errors.AsType[*control.NoDaemonError](err); !none {
 		return nil, err
 	}
 	s, err := runSession(ctx, n)
-	var inUse *datadir.InUseError
-	if errors.As(err, &inUse) {
+	if _, inUse := errors.AsType[*datadir.InUseError](err); inUse {
 		return dialSoon(ctx, a, err)
 	}
 	return s, err
@@ -66,9 +64,9 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 // the transfers there.
 func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content, n *NetworkFlags) (*Session, error) {
 	client, err := a.Dial(ctx)
-	var none *control.NoDaemonError
+	_, none := errors.AsType[*control.NoDaemonError](err)
 	switch {
-	case errors.As(err, &none) && c.Link != nil:
+	case none && c.Link != nil:
 		if _, err := n.Config(); err != nil {
 			return nil, err
 		}

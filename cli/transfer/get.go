@@ -240,8 +240,7 @@ func destination(out string, link *proto.Link) (string, error) {
 
 // explainExists adds a remedy to the error of an existing destination.
 func explainExists(err error, path string, link *proto.Link) error {
-	var e *control.Error
-	if !errors.As(err, &e) || e.Code != control.CodeExists {
+	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeExists {
 		return err
 	}
 	other := "another path"
