@@ -39,10 +39,11 @@ pods), docker or lxc (containers). --rsh gives any program that runs a command l
 host. In CMD, %h is the host; without one the host is the last argument before the command
 line. The hosts need sh. Standard input must be forwarded, so pdsh cannot be used.
 
-With --tree this machine logs in to 8 hosts of each cluster only, and each host to up to 8
-others of its cluster: many hosts start sooner. It needs logins from host to host without a
-password. If such a host fails, the hosts behind it are reached again by another way. A
-host can read the messages for the hosts behind it, with the keys of their nodes.
+With --tree this machine logs in to 8 hosts of each cluster only, and each host to up to
+8 others of its cluster: many hosts start sooner. It needs logins from host to host
+without a password. If such a host fails, the hosts behind it are reached again by
+another way. A host can read the messages for the hosts behind it, with the keys of
+their nodes.
 
 HOSTSET has the syntax of ClusterShell: n[1-20,30],gw with padding (n[001-064]), steps
 (n[0-62/2]), several brackets, and from left to right the operators "," (union), "!"
@@ -53,12 +54,13 @@ the clusters if there are several. If this machine is in one of them, name that 
 --cluster. CLUSTER may be a rack of a site, as lyon/rack1: each byte enters both once.
 
 DEST is a path on each host, by default the name of SRC. It is relative to where a login
-starts, with ssh the home directory. With a slash at its end SRC is put into it, and so is a
-file if DEST is a directory. A directory without the slash is DEST itself. Existing files
-are replaced or completed with --force only. With --exec a command on each host gets the content on its standard input
-while it arrives; if the transfer fails, the command is killed. In DEST and CMD, %h is
-the host, %c its cluster and %% a percent sign. CMD also has $MOB_HOST and $MOB_CLUSTER;
-its output is shown with the name of its host.
+starts, with ssh the home directory. With a slash at its end SRC is put into it, and so
+is a file if DEST is a directory. A directory without the slash is DEST itself. Existing
+files are replaced or completed with --force only. With --exec a command on each host
+gets the content on its standard input while it arrives; if the transfer fails, the
+command is killed. In DEST and CMD, %h is the host, %c its cluster and %% a percent
+sign. CMD also has $MOB_HOST and $MOB_CLUSTER; its output is shown with the name of its
+host.
 
 By default a cast waits for all hosts. --deadline ends hosts that are not done that long
 after the start, and --grace those that are not done that long after as many hosts as

@@ -16,8 +16,8 @@ func Commands(a *command.App) []*cobra.Command {
 	return []*cobra.Command{newCast(a, cast.Run), newGather(a, cast.Run), newSbcast(a, cast.Run), newAgent(a)}
 }
 
-const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It reads messages from
-standard input.`
+const agentHelp = `What "mob cast" runs on each host, where there is no mob-agent beside mob. It reads
+messages from standard input.`
 
 // newAgent is the command that runs on each host of a cast if there is no mob-agent to copy. It is not
 // for people.

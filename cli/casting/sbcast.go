@@ -9,9 +9,10 @@ import (
 	"github.com/mobgrid/mob/cli/command"
 )
 
-const sbcastHelp = `Copies a file or directory to all nodes of a Slurm allocation: it is the command "mob cast SRC
---hosts slurm --launch srun -o DEST", and has its flags. Nothing needs to be installed on the
-nodes, and DEST belongs to the user. Use mob cast if the nodes are in several clusters.`
+const sbcastHelp = `Copies a file or directory to all nodes of a Slurm allocation: it is the command "mob
+cast SRC --hosts slurm --launch srun -o DEST", and has its flags. Nothing needs to be
+installed on the nodes, and DEST belongs to the user. Use mob cast if the nodes are in
+several clusters.`
 
 const sbcastExample = `  mob sbcast model.bin /tmp/model.bin
   mob sbcast --force data/ /scratch/

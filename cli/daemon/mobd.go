@@ -15,9 +15,10 @@ import (
 const help = `Runs the daemon of a node. It seeds and fetches what mob commands ask for, serves
 other nodes, and resumes its transfers after a restart.
 
-Once it runs it prints "ready" and the node's address on standard output. Commands
-reach it through the socket mobd.sock in the data directory. SIGTERM stops it. On SIGHUP
-it reads limits, trackers, log-level, certificate and revoked again from the configuration file.
+Once it runs it prints "ready" and the node's address on standard output. Commands reach
+it through the socket mobd.sock in the data directory. SIGTERM stops it. On SIGHUP it
+reads limits, trackers, log-level, certificate and revoked again from the configuration
+file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. A name such
 as geneva/rack3 is of a rack: each byte enters the site geneva once, and each of its

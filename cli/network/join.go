@@ -30,10 +30,10 @@ the node's certificate or the network's secret. It starts nothing, and prints th
 that are left to do.
 
 LINE is what "mob network show --join" prints. With the certificate of this node, the
-cluster is the certificate's. A line with the secret is read from standard input (-)
-or a file (@PATH) only, since other users see arguments. With neither, the certificate goes
-where the command says, once it is signed. As root the data directory is /var/lib/mob unless
---data or $MOB_DATA says otherwise.
+cluster is the certificate's. A line with the secret is read from standard input (-) or
+a file (@PATH) only, since other users see arguments. With neither, the certificate goes
+where the command says, once it is signed. As root the data directory is /var/lib/mob
+unless --data or $MOB_DATA says otherwise.
 
 If files exist and differ, their names are printed and nothing is written, unless --force
 is given.`

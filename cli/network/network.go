@@ -32,14 +32,15 @@ A network has a secret, which signs the certificates of its members. There are t
 to use it:
 
   one file on all nodes    --network FILE, with the secret: each node signs its own
-                           certificate, and renews it. Anyone with the file can make members.
+                           certificate, and renews it. Anyone with the file can make
+                           members.
   the secret stays away    --network ID --certificate CERT: "sign" makes the certificate
                            of each node and tracker; "id" prints the id to sign for.
 
-A certificate names a node, its cluster with all its parts, and its roles: seed (add content to the
-network), get (fetch content, and serve it), track (be a tracker).
-Clocks may be two hours off. "revoke" ends memberships within seconds: the daemon or
-tracker that gets the list (--revoked, then SIGHUP) forwards it to all members.
+A certificate names a node, its cluster with all its parts, and its roles: seed (add
+content to the network), get (fetch content, and serve it), track (be a tracker). Clocks
+may be two hours off. "revoke" ends memberships within seconds: the daemon or tracker
+that gets the list (--revoked, then SIGHUP) forwards it to all members.
 
 BitTorrent clients are not members: they are served where --bt-listen and --torrent
 are given.`
@@ -89,7 +90,7 @@ func newNetworkID(a *command.App) *cobra.Command {
 	var tracker bool
 	return a.Command(command.Spec{
 		Use: "id", Short: "Print the id of this node",
-		Long:    "Prints the id of the node of --data, or of the tracker there, for a certificate. It makes the key if need be.",
+		Long:    "Prints the id of the node of --data, or of the tracker there, for a certificate.\nIt makes the key if need be.",
 		Example: "  mob network id\n  mob --data /var/lib/mob-tracker network id --tracker",
 		Flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&tracker, "tracker", false, "the id of the tracker with this data directory")
@@ -185,10 +186,10 @@ The list is kept in FILE.revoked. If that file is missing, the new list has the 
 only, and the command warns. FILE.revoked may contain several lists: the new list has the
 members of all.
 
-Daemons and trackers read it with --revoked, at the start or on SIGHUP, and forward it: one
-of them is enough. The sessions of the members in it end within seconds. An id stays revoked,
-also if a newer list does not contain it. Without an ID the list is unchanged, or empty. A
-member that had the secret can make new ids; then make a new network.`
+Daemons and trackers read it with --revoked, at the start or on SIGHUP, and forward it:
+one of them is enough. The sessions of the members in it end within seconds. An id stays
+revoked, also if a newer list does not contain it. Without an ID the list is unchanged,
+or empty. A member that had the secret can make new ids; then make a new network.`
 
 func newNetworkRevoke(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
@@ -250,12 +251,12 @@ func revokeMembers(a *command.App, file string, ids []libpeer.ID) (*membership.L
 	return l, datadir.WriteFile(kept, l.PEM(), 0o644)
 }
 
-const networkShowHelp = `Prints the id of the network if FILE is a secret, or the fields of a certificate or of a list
-of revoked members.
+const networkShowHelp = `Prints the id of the network if FILE is a secret, or the fields of a certificate or of a
+list of revoked members.
 
 --join prints a line for "mob join" instead, which sets up a node: with the network, the
-trackers and, if FILE is one, the certificate. With --with-secret it contains the secret, for
-any number of nodes: anyone with that line can make members.`
+trackers and, if FILE is one, the certificate. With --with-secret it contains the
+secret, for any number of nodes: anyone with that line can make members.`
 
 func newNetworkShow(a *command.App) *cobra.Command {
 	var j inviteFlags

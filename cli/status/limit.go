@@ -17,13 +17,14 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 )
 
-const limitCommandHelp = `Shows the limits of the daemon, the source of each, and the end of its validity. With flags
-it changes limits until the daemon ends: these override the configuration and the schedule.
---reset removes them.
+const limitCommandHelp = `Shows the limits of the daemon, the source of each, and the end of its validity. With
+flags it changes limits until the daemon ends: these override the configuration and the
+schedule. --reset removes them.
 
-With --for it shows or changes the limits of one transfer, in addition to the node's. --priority changes its
-priority, which it keeps: while a transfer of a higher priority receives or sends, the lower ones of this node
-share 5 % of the bytes in that direction (WAN down, WAN up, LAN up), at least 64 KiB/s. The default is normal.
+With --for it shows or changes the limits of one transfer, in addition to the node's.
+--priority changes its priority, which it keeps: while a transfer of a higher priority
+receives or sends, the lower ones of this node share 5 % of the bytes in that direction
+(WAN down, WAN up, LAN up), at least 64 KiB/s. The default is normal.
 
 A rate is per second: 50MB, 400Mbit, or 0 for none. Rates count content, without
 the headers of packets, which add 5 %.`

@@ -18,10 +18,10 @@ import (
 	"github.com/mobgrid/mob/cli/term"
 )
 
-const topologyHelp = `Prints the measured links between the clusters of a swarm as a topology for "mob-bench plan":
-rate, round trip, and the share of segments that were sent again. Nodes send measurements
-to their trackers every 10 to 30 s, and trackers keep them until they forget the swarm.
-Sites have links with each other, and a rack with its site.
+const topologyHelp = `Prints the measured links between the clusters of a swarm as a topology for "mob-bench
+plan": rate, round trip, and the share of segments that were sent again. Nodes send
+measurements to their trackers every 10 to 30 s, and trackers keep them until they
+forget the swarm. Sites have links with each other, and a rack with its site.
 
 A rate is the highest throughput of a link over three seconds. It is the capacity of the
 link if packets queued before it then; otherwise a comment marks it as a lower bound. If

@@ -18,11 +18,12 @@ import (
 )
 
 const feedHelp = `A feed is a link that stays the same while its publisher posts new versions of a file or
-directory. Followers fetch each version as it is posted: what they have from the version before is
-not sent again, and small versions are sent to all followers without a request.
+directory. Followers fetch each version as it is posted: what they have from the version
+before is not sent again, and small versions are sent to all followers without a
+request.
 
-The publisher signs each version with the feed's key, in its data directory. It need not stay: a new
-follower gets the newest version from earlier followers.`
+The publisher signs each version with the feed's key, in its data directory. It need not
+stay: a new follower gets the newest version from earlier followers.`
 
 const feedExample = `  LINK=$(mob feed new weights --tracker "$TRACKER")
   mob feed post weights run/step-2000 --note "loss 2.31"
@@ -67,12 +68,12 @@ func newFeedNew(a *command.App) *cobra.Command {
 	})
 }
 
-const feedPostHelp = `Seeds PATH in place, and publishes it as the next version of the feed. Prints the feed's name, the
-version and its content id.
+const feedPostHelp = `Seeds PATH in place, and publishes it as the next version of the feed. Prints the feed's
+name, the version and its content id.
 
-The daemon of --data serves the version from then on. Without a daemon the command runs a node until
-Ctrl-C. Post each version from a separate path: while the version before is still at its path, followers get only
-what differs.`
+The daemon of --data serves the version from then on. Without a daemon the command runs
+a node until Ctrl-C. Post each version from a separate path: while the version before is
+still at its path, followers get only what differs.`
 
 // feedPost are the flags of feed post.
 type feedPost struct {
@@ -160,14 +161,15 @@ func findFeed(ctx context.Context, s *daemon.Session, name string) (feed.Info, e
 	return feed.Info{}, fmt.Errorf("this node has no feed called %s: make it with `mob feed new`", name)
 }
 
-const feedFollowHelp = `Fetches the newest version of a feed, and each one that follows, to DIR: version 7 is DIR/7, and DIR/latest is
-a link that leads to the newest complete version.
+const feedFollowHelp = `Fetches the newest version of a feed, and each one that follows, to DIR: version 7 is
+DIR/7, and DIR/latest is a link that leads to the newest complete version.
 
-The daemon of --data follows from then on, across restarts, until mob feed rm. Without a daemon the command does until
-Ctrl-C.
+The daemon of --data follows from then on, across restarts, until mob feed rm. Without a
+daemon the command does until Ctrl-C.
 
---exec CMD runs CMD with a shell for each complete version, one at a time, with its number in $MOB_VERSION and its path in
-$MOB_PATH. --keep N keeps the last N versions, and removes older ones. --once returns after the first new version.`
+--exec CMD runs CMD with a shell for each complete version, one at a time, with its
+number in $MOB_VERSION and its path in $MOB_PATH. --keep N keeps the last N versions,
+and removes older ones. --once returns after the first new version.`
 
 // feedFollow are the flags of feed follow.
 type feedFollow struct {
@@ -277,8 +279,8 @@ func followFrame(info feed.Info) term.State {
 func newFeedRm(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
 		Use: "rm NAME|LINK", Short: "End a feed at this node",
-		Long: "Ends following or publishing a feed at this node. Versions stay, and are served. " +
-			"A publisher's key is\ndeleted: no version can be posted from then on.",
+		Long: "Ends following or publishing a feed at this node. Versions stay, and are served.\n" +
+			"A publisher's key is deleted: no version can be posted from then on.",
 		Example: "  mob feed rm weights",
 		Args:    command.Args(1, "NAME|LINK"),
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {

@@ -26,41 +26,43 @@ when it is complete.
 
 LINK may also be a BitTorrent magnet link, and FILE a torrent file. Other users of this
 machine see a link in the arguments of a command (ps): "mob get -" reads it from
-standard input, and "mob get @PATH" from a file. Nodes that fetch
-the same torrent share it as a mob: they need a tracker of mob in common (--tracker),
-and one of them --bt-listen, to fetch from BitTorrent clients. The first node that
-completes it makes a manifest, and the other nodes use that to verify pieces.
+standard input, and "mob get @PATH" from a file. Nodes that fetch the same torrent share
+it as a mob, and verify it by SHA-1: they need a tracker of mob in common (--tracker),
+and one of them --bt-listen, to fetch from BitTorrent clients.
 
--o - writes a single file to standard output, in order, while it arrives, and the receipt to
-standard error. Nothing is left on the disk, and nothing is resumed.
+-o - writes a single file to standard output, in order, while it arrives, and the
+receipt to standard error. Nothing is left on the disk, and nothing is resumed.
 
 PATH is the file or directory to create, not its parent, and by default the link's name
-in the current directory. With a slash at its end it is the directory for the content. Directories
-above are made. A name that begins with a dot is only taken from PATH. PATH must not exist; --reuse keeps existing files, such as an older
-copy, and fetches only pieces that differ. A transfer that does not fit on the disk is not started.
+in the current directory. With a slash at its end it is the directory for the content.
+Directories above are made. A name that begins with a dot is only taken from PATH. PATH
+must not exist; --reuse keeps existing files, such as an older copy, and fetches only
+pieces that differ. A transfer that does not fit on the disk is not started.
 
---include fetches only the files that a glob matches, and --exclude leaves files out. Both may be given several
-times. A glob is compared with the path in the content: * and ? do not match a slash, ** matches any number of
-directories, and a directory means everything below it. "mob inspect" lists the files. A later get of
-the same link adds files: all of them without --include and --exclude. What an earlier get has chosen is not left out.
-A piece that two files share is fetched for either of them.
+--include fetches only the files that a glob matches, and --exclude leaves files out.
+Both may be given several times. A glob is compared with the path in the content: * and
+? do not match a slash, ** matches any number of directories, and a directory means
+everything below it. "mob inspect" lists the files. A later get of the same link adds
+files: all of them without --include and --exclude. What an earlier get has chosen is
+not left out. A piece that two files share is fetched for either of them.
 
-Modes and times are copied from the source. An umask of the daemon (or of a command without
-one) that takes read permission, such as 027 or 077, is removed from the modes; other umasks are not.
-Files lose setuid, setgid and sticky, and the receipt has their number; root keeps the bits
-with --special-bits.
+Modes and times are copied from the source. An umask of the daemon (or of a command
+without one) that takes read permission, such as 027 or 077, is removed from the modes;
+other umasks are not. Files lose setuid, setgid and sticky, and the receipt has their
+number; root keeps the bits with --special-bits.
 
-The daemon of --data does the work, and serves the content afterwards. Without a
-daemon the command runs a node itself. Once that is complete, it serves the other nodes of its
-site (the first part of --cluster) until they are complete, request nothing for 10 s, or --linger
-is over. --linger 0 leaves immediately. With --stay it serves until Ctrl-C.
+The daemon of --data does the work, and serves the content afterwards. Without a daemon
+the command runs a node itself. Once that is complete, it serves the other nodes of its
+site (the first part of --cluster) until they are complete, request nothing for 10 s, or
+--linger is over. --linger 0 leaves immediately. With --stay it serves until Ctrl-C.
 
---exec runs a command with sh, once the content is complete and on the disk, and after the receipt. Its
-environment has MOB_PATH, the absolute path of the content, and MOB_ID, its id. The get exits with
-the status of the command.
+--exec runs a command with sh, once the content is complete and on the disk, and after
+the receipt. Its environment has MOB_PATH, the absolute path of the content, and MOB_ID,
+its id. The get exits with the status of the command.
 
-While a transfer of this node with a higher --priority receives or sends, the lower ones share 5 % of the bytes
-in that direction, at least 64 KiB/s. "mob limit --for PATH --priority" changes it.
+While a transfer of this node with a higher --priority receives or sends, the lower ones
+share 5 % of the bytes in that direction, at least 64 KiB/s. "mob limit --for PATH
+--priority" changes it.
 
 A get waits for its source. It ends if the files of the source were changed and
 no connected node has a piece.

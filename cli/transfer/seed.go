@@ -22,9 +22,10 @@ import (
 const seedHelp = `Hashes a file or directory in place, serves it from there, and prints its link, alone,
 on standard output.
 
-With "-" it serves what it reads from standard input, as a file of the name of --name, and
-prints the link at the end of the input. That is kept in memory, or on the disk if it is long,
-in a file without a name: nothing is left when the command or the daemon ends.
+With "-" it serves what it reads from standard input, as a file of the name of --name,
+and prints the link at the end of the input. That is kept in memory, or on the disk if
+it is long, in a file without a name: nothing is left when the command or the daemon
+ends.
 
 The daemon of --data serves the content from then on. Without a daemon the command
 runs a node until Ctrl-C. Do not change the content while it is served.
@@ -34,10 +35,11 @@ of a model hub; --follow-links takes the files and directories they lead to, eac
 once: further links to it become links in the copy. A link that leads to another file
 later is not served until PATH is seeded again.
 
-Files and directories that cannot be read end the command with their names, before anything is
-hashed; --skip-unreadable leaves them out, and names them.
+Files and directories that cannot be read end the command with their names, before
+anything is hashed; --skip-unreadable leaves them out, and names them.
 
---priority is the priority of the content among the transfers of this node, as for mob get.
+--priority is the priority of the content among the transfers of this node, as for mob
+get.
 
 --wait N returns when N other nodes have told this one that they have the whole content.
 With --deadline it ends that long after the start with exit status 1, and the number of
@@ -60,9 +62,9 @@ plain blocks, for comparison. Generations have 192 blocks, or k with --coded=k: 
 ones are best.
 
 --plan computes broadcast trees before anything is sent, for the hosts and rates of
---topology (see mob-bench plan), and the link names the plan. A host gets a piece from its parent
-in the piece's tree, and from other peers only if the parent is away or has no progress. The
-name of a host is --host of mobd, by default the name of the machine.`
+--topology (see mob-bench plan), and the link names the plan. A host gets a piece from
+its parent in the piece's tree, and from other peers only if the parent is away or has
+no progress. The name of a host is --host of mobd, by default the name of the machine.`
 
 const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12D3KooW...
   LINK=$(mob seed /data/models)

@@ -21,17 +21,19 @@ import (
 	"github.com/mobgrid/mob/peer/store"
 )
 
-const verifyHelp = `Compares all files, links and directories with the content, reads the files again, hashes
-them, and names what differs: gone, replaced, cut, grown or changed. A changed file with the
-right bytes does not differ. Of a damaged piece in several files, the file that differs is
-named, or "one of" them if none is known to. The node serves the content during that.
+const verifyHelp = `Compares all files, links and directories with the content, reads the files again,
+hashes them, and names what differs: gone, replaced, cut, grown or changed. A changed
+file with the right bytes does not differ. Of a damaged piece in several files, the file
+that differs is named, or "one of" them if none is known to. The node serves the content
+during that.
 
 Damaged pieces are not offered any more. --repair fetches them again, and waits until
 the content is complete. Seeded files are never written to: put them back as they were,
 and verify or seed them again.
 
-The exit status is 0 if all that the node had is intact, or was repaired, and 1 if anything
-differs, is damaged or missing, or cannot be read, and if the content is not at its path.
+The exit status is 0 if all that the node had is intact, or was repaired, and 1 if
+anything differs, is damaged or missing, or cannot be read, and if the content is not at
+its path.
 
 The daemon of --data does the work. Without a daemon the command runs a node itself.`
 
