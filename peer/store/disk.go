@@ -86,7 +86,7 @@ func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
 	}
 	h, err := t.files.acquire(d, file)
 	if err != nil {
-		return 0, t.unreadable(file, err)
+		return 0, t.unreadable(t.fileName(file), err)
 	}
 	defer t.files.release(h)
 	n, err := h.f.ReadAt(p, offset)
@@ -95,7 +95,7 @@ func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
 			t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
 	}
 	if n < len(p) {
-		return n, t.unreadable(file, err)
+		return n, t.unreadable(t.fileName(file), err)
 	}
 	if t.opt.exact && offset+int64(n) == t.layout.size(file) {
 		return n, t.checkEnd(h.f, t.fileName(file), t.layout.size(file))

@@ -103,9 +103,9 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		if err := ctx.Err(); err != nil {
 			return false, err
 		}
-		info, err := look.lstat(i)
+		info, err := look.find(i)
 		what := NoAccess
-		if err == nil || notThere(err) {
+		if err == nil {
 			what, err = d.difference(i, file, info)
 		}
 		if err != nil {
@@ -235,7 +235,7 @@ func stampOf(info fs.FileInfo) journal.Stamp {
 // lookAhead is the number of entries that a looker looks at with one call.
 const lookAhead = 64
 
-// looker is lstat for the entries of a tree in ascending order. It looks at some of the next entries
+// looker is find for the entries of a tree in ascending order. It looks at some of the next entries
 // too, which takes a third of the calls for neighbors in a directory.
 type looker struct {
 	t     *tree
@@ -243,8 +243,8 @@ type looker struct {
 	infos []fs.FileInfo // of the entries from first on
 }
 
-// lstat is the tree's lstat. The answer may be as old as the one to the lookAhead calls before. If it fails, info is nil.
-func (l *looker) lstat(entry int) (fs.FileInfo, error) {
+// find is the tree's find. The answer may be as old as the one to the lookAhead calls before.
+func (l *looker) find(entry int) (fs.FileInfo, error) {
 	if entry < l.first || entry >= l.first+len(l.infos) {
 		entries := l.t.m.Entries
 		names := []string{l.t.name(entry)}
@@ -256,11 +256,8 @@ func (l *looker) lstat(entry int) (fs.FileInfo, error) {
 	if info := l.infos[entry-l.first]; info != nil {
 		return info, nil
 	}
-	return l.t.lstat(l.t.name(entry))
+	return l.t.find(l.t.name(entry))
 }
 
 // stat is the tree's stat.
-func (l *looker) stat(file int) (fs.FileInfo, error) {
-	info, err := l.lstat(l.t.entry(file))
-	return l.t.regular(file, info, err)
-}
+func (l *looker) stat(file int) (fs.FileInfo, error) { return regular(l.find(l.t.entry(file))) }

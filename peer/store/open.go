@@ -165,15 +165,7 @@ type opening struct {
 
 // start compares the files with the journal. If it fails, it closes the store.
 func (d opening) start(boot journal.BootID) error {
-	err := errors.Join(d.journal.Boot(boot), d.inspect())
-	switch {
-	case err != nil || d.journal.Seed():
-	case d.fresh:
-		err = d.foundEntries()
-	default:
-		err = d.claimEntries()
-	}
-	if err != nil {
+	if err := errors.Join(d.journal.Boot(boot), d.inspectAll()); err != nil {
 		return errors.Join(err, d.Close())
 	}
 	for _, piece := range d.journal.Unmarked() {
@@ -187,82 +179,102 @@ func (d opening) start(boot journal.BootID) error {
 	return nil
 }
 
-// inspect makes the pieces of the files that differ from their records unverified. Pieces of a missing file are missing, but
+// inspectAll makes the pieces of the files that differ from their records unverified. Pieces of a missing file are missing, but
 // the journal keeps them until another file is created: a file system may not be mounted.
-func (d opening) inspect() error {
-	l := &d.tree.layout
-	ids, there := make([]fileID, 0, l.files()), true
-	look := looker{t: d.tree}
-	for file := range l.files() {
-		entry := d.tree.entry(file)
-		d.files.update(file, func(f *fileRecord) { f.File = d.journal.File(entry) })
-		if l.pad(file) {
-			if d.fresh && !l.leftOut(file) { // it needs no file
-				if err := d.journal.Found(entry, journal.File{}); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		info, err := look.stat(file)
-		if err != nil {
+func (d opening) inspectAll() error {
+	seed := d.journal.Seed()
+	if d.fresh && !seed && !d.tree.single() {
+		if err := d.recordRoot(false); err != nil {
 			return err
 		}
-		if info == nil && d.fresh && d.journal.Seed() {
-			return d.changedSince(file, fs.ErrNotExist)
-		}
-		if info == nil {
-			there = false
-			continue
-		}
-		if s := vfs.StatOf(info); s.Inode != 0 && s.Links == 1 {
-			ids = append(ids, fileID{vfs.IDOf(info), file})
-		}
-		d.tree.names.found(info)
-		rec, err := d.inspectFile(file, info)
-		if err != nil {
-			return err
-		}
-		there = there && rec.state == fileFinal && info.Size() == l.size(file)
 	}
-	if !d.journal.Seed() {
+	ids, final := make([]fileID, 0, d.tree.layout.files()), true
+	look := looker{t: d.tree}
+	for i := range d.m.Entries {
+		file := d.tree.layout.file(i)
+		if seed && file < 0 {
+			continue
+		}
+		info, err := d.inspect(i, file, &look)
+		if err != nil {
+			return err
+		}
+		if d.m.Entries[i].Kind == proto.Pad {
+			continue
+		}
+		final = final && info != nil
+		if file >= 0 && info != nil {
+			final = final && d.files.at(file).state == fileFinal && info.Size() == d.tree.layout.size(file)
+			if s := vfs.StatOf(info); s.Inode != 0 && s.Links == 1 {
+				ids = append(ids, fileID{vfs.IDOf(info), file})
+			}
+		}
+	}
+	if !seed {
 		if err := d.tree.findAliases(ids); err != nil {
 			return err
 		}
 	}
 	awaitTick(d.files.lastChange()) // before the files are read
 	d.loadPieces()
-	if d.journal.Seed() {
-		d.stage.Store(finished)
+	marked := d.journal.Marked() && len(d.journal.Unmarked()) == 0 && d.verified.count()+d.unverified.count() == d.wanted
+	if !seed && !(final && marked) {
 		return nil
-	}
-	if !there || !d.journal.Marked() || len(d.journal.Unmarked()) > 0 || d.verified.count()+d.unverified.count() < d.wanted {
-		return nil
-	}
-	missing, err := d.tree.missesEntries()
-	if missing || err != nil {
-		return err
 	}
 	d.stage.Store(finished)
+	if seed {
+		return nil
+	}
 	return d.journal.Sync() // a Finish that was cut short may have ended before that
 }
 
+// inspect compares an entry with its record. It returns nil if it does not exist.
+func (d opening) inspect(entry, file int, look *looker) (info fs.FileInfo, err error) {
+	if file >= 0 {
+		d.files.update(file, func(f *fileRecord) { f.File = d.journal.File(entry) })
+	}
+	if d.m.Entries[entry].Kind == proto.Pad {
+		if d.fresh && !d.m.LeavesOut(entry) { // it needs no file
+			err = d.journal.Found(entry, journal.File{})
+		}
+		return nil, err
+	}
+	if info, err = look.find(entry); file >= 0 {
+		info, err = regular(info, err)
+	}
+	switch {
+	case err != nil:
+	case info == nil && d.fresh && d.journal.Seed():
+		err = d.changedSince(file, fs.ErrNotExist)
+	case info == nil:
+	case file >= 0:
+		d.tree.names.found(info)
+		err = d.inspectFile(file, info)
+	case !d.fresh:
+		err = d.claimEntry(entry, info)
+	case d.takeOver:
+		err = d.takeOverEntry(entry, info)
+	}
+	return info, err
+}
+
 // inspectFile records a file that exists.
-func (d opening) inspectFile(file int, info fs.FileInfo) (fileRecord, error) {
+func (d opening) inspectFile(file int, info fs.FileInfo) error {
 	inspect := d.compareFile
 	if d.fresh {
 		inspect = d.recordFound
 	}
 	rec, err := inspect(file, info)
 	if err != nil {
-		return fileRecord{}, err
+		return err
 	}
-	return d.files.update(file, func(f *fileRecord) {
+	d.files.update(file, func(f *fileRecord) {
 		f.File, f.state = rec, f.state.next(fileFound)
 		if rec.Final && info.Size() == d.tree.layout.size(file) {
 			f.state = f.state.next(filePublished)
 		}
-	}), nil
+	})
+	return nil
 }
 
 // recordFound records a file that is older than the transfer or seed.
@@ -350,27 +362,13 @@ func (t *tree) isEmpty(name string) bool {
 	return err == nil && len(names) == 0
 }
 
-// claimEntries records the empty files and directories that a crash kept from being recorded.
-func (d opening) claimEntries() error {
-	t := d.tree
-	look := looker{t: t}
-	for i := range t.m.Entries {
-		e := &t.m.Entries[i]
-		if e.Kind != proto.Dir && (e.Kind != proto.File || e.Size > 0) || d.journal.File(i).Inode != 0 {
-			continue
-		}
-		info, err := look.lstat(i)
-		if err != nil && !notThere(err) {
-			return cannotRead(t.fullPath(t.name(i)), err)
-		}
-		if err != nil || info.IsDir() != (e.Kind == proto.Dir) || !d.unrecorded(e, t.name(i), info) {
-			continue
-		}
-		if err := d.journal.SetFile(i, journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}); err != nil {
-			return err
-		}
+// claimEntry records an empty file or directory that a crash kept from being recorded.
+func (d opening) claimEntry(entry int, info fs.FileInfo) error {
+	e := &d.m.Entries[entry]
+	if e.Kind == proto.Symlink || d.journal.File(entry).Inode != 0 || info.IsDir() != (e.Kind == proto.Dir) || !d.unrecorded(e, d.tree.name(entry), info) {
+		return nil
 	}
-	return nil
+	return d.journal.SetFile(entry, journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}})
 }
 
 // loadPieces sets what the journal has, except for pieces of missing files.
@@ -389,52 +387,38 @@ func (d opening) loadPieces() {
 
 // TakeOver has the store write to the files, links and directories that are at the names of the content, where they differ from it.
 // They stay the user's: Remove leaves them. It must be called before the store is used.
-func (d *Disk) TakeOver() error { return opening{Disk: d}.takeOverAll() }
-
-// foundEntries records what is at the destination of a new transfer, other than files with bytes, as the user's.
-func (d opening) foundEntries() error {
-	if !d.tree.single() {
-		if err := d.recordRoot(false); err != nil {
-			return err
-		}
-	}
-	if !d.takeOver {
-		return nil
-	}
-	return d.takeOverAll()
-}
-
-// takeOverAll is TakeOver, in a new transfer for the entries without bytes only.
-func (d opening) takeOverAll() error {
-	t := d.tree
-	for i := range t.m.Entries {
-		e := &t.m.Entries[i]
-		if e.Kind == proto.Pad || e.Kind == proto.Dir && !d.hasDirs() || d.fresh && e.Size > 0 {
+func (d *Disk) TakeOver() error {
+	for i := range d.m.Entries {
+		if d.m.Entries[i].Kind == proto.Pad {
 			continue
 		}
-		info, err := t.lstat(t.name(i))
-		if err != nil && notThere(err) {
-			continue
+		info, err := d.tree.find(d.tree.name(i))
+		if err == nil && info != nil {
+			err = opening{Disk: d}.takeOverEntry(i, info)
 		}
 		if err != nil {
-			return cannotRead(t.fullPath(t.name(i)), err)
-		}
-		f := d.journal.File(i)
-		if t.owns(t.name(i), f, info) || e.Size > 0 && !info.Mode().IsRegular() || e.Kind == proto.Dir && !info.IsDir() {
-			continue
-		}
-		is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Born: t.root.Born(t.name(i))}
-		if f.Stamp == stampOf(info) { // its pieces are of this state
-			is.Stamp = f.Stamp
-		}
-		if err := d.journal.SetFile(i, is); err != nil {
 			return err
-		}
-		if file := t.layout.file(i); file >= 0 {
-			d.files.update(file, func(f *fileRecord) { f.File, f.state = is, f.state.next(pieceMissing) })
 		}
 	}
 	return nil
+}
+
+// takeOverEntry is TakeOver for an entry that exists.
+func (d opening) takeOverEntry(entry int, info fs.FileInfo) error {
+	t, e, name := d.tree, &d.m.Entries[entry], d.tree.name(entry)
+	f := d.journal.File(entry)
+	wrong := e.Kind == proto.Dir && !info.IsDir() || e.Size > 0 && !info.Mode().IsRegular()
+	if wrong || e.Kind == proto.Dir && !d.hasDirs() || t.owns(name, f, info) {
+		return nil
+	}
+	is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Born: t.root.Born(name)}
+	if f.Stamp == stampOf(info) { // its pieces are of this state
+		is.Stamp = f.Stamp
+	}
+	if file := t.layout.file(entry); file >= 0 {
+		d.files.update(file, func(f *fileRecord) { f.File, f.state = is, f.state.next(pieceMissing) })
+	}
+	return d.journal.SetFile(entry, is)
 }
 
 // looksOurs reports whether the file of an entry has a mode that the store gives it.

@@ -319,8 +319,11 @@ func (d publisher) leave(file int, info fs.FileInfo) {
 func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	t, name := d.tree, d.tree.name(entry)
 	own := d.entry(entry)
-	info, err := t.lstat(name)
-	switch exists := err == nil && info.Mode().IsRegular(); {
+	info, err := regular(t.find(name))
+	if err != nil {
+		return err
+	}
+	switch exists := info != nil; {
 	case exists && own.Final, exists && info.Size() == 0 && !t.owns(name, own, info):
 		return nil
 	case exists && info.Size() == 0 && t.hasMetadata(info, e):

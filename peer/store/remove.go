@@ -138,12 +138,9 @@ func (r *remover) removeAll() error {
 // has none.
 func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
 	name := r.tree.name(entry)
-	info, err := r.tree.lstat(name)
-	if err != nil && notThere(err) {
-		return nil
-	}
-	if err != nil {
-		return r.tree.withPath(name, err)
+	info, err := r.tree.find(name)
+	if info == nil {
+		return err
 	}
 	why, err := r.reason(entry, e, number, info)
 	if err != nil {

@@ -111,11 +111,11 @@ func (t *tree) checkEnd(f vfs.File, name string, size int64) error {
 
 // unreadable turns why a file was not read into an [*UnreadableError], unless the file
 // was removed or replaced, or the store is closed.
-func (t *tree) unreadable(file int, err error) error {
-	if removed(err) || errors.Is(err, os.ErrClosed) {
+func (t *tree) unreadable(name string, err error) error {
+	if err == nil || removed(err) || errors.Is(err, os.ErrClosed) {
 		return err
 	}
-	return cannotRead(t.fullPath(t.fileName(file)), err)
+	return cannotRead(t.fullPath(name), err)
 }
 
 // closeFile closes a file. File systems of a network may report only now that bytes
@@ -185,21 +185,24 @@ func withoutPath(err error) error {
 	return err
 }
 
-// stat describes a file. It returns nil if it is not there or not a regular file.
-func (t *tree) stat(file int) (fs.FileInfo, error) {
-	info, err := t.lstat(t.fileName(file))
-	return t.regular(file, info, err)
+// find describes what has a name. It returns nil if nothing has it.
+func (t *tree) find(name string) (fs.FileInfo, error) {
+	info, err := t.lstat(name)
+	if err == nil || !notThere(err) {
+		return info, t.unreadable(name, err)
+	}
+	return nil, nil
 }
 
-// regular is stat for the result of lstat.
-func (t *tree) regular(file int, info fs.FileInfo, err error) (fs.FileInfo, error) {
-	switch {
-	case err == nil && info.Mode().IsRegular():
-		return info, nil
-	case err == nil, notThere(err):
-		return nil, nil
+// stat is find for a file. It returns nil if something else has its name.
+func (t *tree) stat(file int) (fs.FileInfo, error) { return regular(t.find(t.fileName(file))) }
+
+// regular returns info, or nil if that is not of a regular file.
+func regular(info fs.FileInfo, err error) (fs.FileInfo, error) {
+	if info != nil && !info.Mode().IsRegular() {
+		return nil, err
 	}
-	return nil, t.unreadable(file, err)
+	return info, err
 }
 
 // owns reports whether a transfer may write to what has a name, of which info is.
@@ -219,19 +222,4 @@ func (t *tree) bornAs(name string, f journal.File) bool {
 // lstat describes what has a name.
 func (t *tree) lstat(name string) (fs.FileInfo, error) {
 	return permit(t, filepath.Dir(name), func() (fs.FileInfo, error) { return t.root.Lstat(name) })
-}
-
-// missesEntries reports whether an empty file, a directory or a symbolic link does not exist.
-func (t *tree) missesEntries() (bool, error) {
-	for i := range t.m.Entries {
-		if e := &t.m.Entries[i]; e.Kind == proto.Pad || e.Size > 0 {
-			continue
-		}
-		if _, err := t.lstat(t.name(i)); err != nil && notThere(err) {
-			return true, nil
-		} else if err != nil {
-			return false, t.withPath(t.name(i), err)
-		}
-	}
-	return false, nil
 }
