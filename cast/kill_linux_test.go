@@ -72,10 +72,17 @@ type phases struct {
 	mu   sync.Mutex
 	cond sync.Cond
 	are  map[int]Phase
+	seen map[hostPhase]bool
+}
+
+// hostPhase is a phase in which a host has been.
+type hostPhase struct {
+	host  int
+	phase Phase
 }
 
 func newPhases() *phases {
-	p := &phases{are: map[int]Phase{}}
+	p := &phases{are: map[int]Phase{}, seen: map[hostPhase]bool{}}
 	p.cond.L = &p.mu
 	return p
 }
@@ -84,6 +91,7 @@ func (p *phases) event(e Event) {
 	if e.Host != nil {
 		p.mu.Lock()
 		p.are[e.Index] = e.Host.Phase
+		p.seen[hostPhase{e.Index, e.Host.Phase}] = true
 		p.mu.Unlock()
 		p.cond.Broadcast()
 	}
@@ -96,12 +104,12 @@ func (p *phases) is(phase Phase, host int) bool {
 	return p.are[host] == phase
 }
 
-// await waits until these hosts are in a phase.
+// await waits until these hosts have been in a phase, or have failed.
 func (p *phases) await(want Phase, hosts ...int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, i := range hosts {
-		for p.are[i] != want {
+		for !p.seen[hostPhase{i, want}] && p.are[i] != Failed {
 			p.cond.Wait()
 		}
 	}

@@ -58,6 +58,7 @@ func TestTreeRelayKilled(t *testing.T) {
 			}
 			killed := make(chan string, 1)
 			go func() {
+				defer close(killed)
 				_, _ = w.Write(content[:2<<20])
 				for i := range hosts {
 					if !c.start {
