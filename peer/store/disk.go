@@ -159,47 +159,55 @@ func (d *Disk) openFile(file int) (vfs.File, error) {
 	if rec.state == fileOpen {
 		return writer{d}.openAgain(file)
 	}
-	name := t.fileName(file)
-	f, info, err := t.openRegular(name, os.O_RDONLY)
-	if errors.Is(err, fs.ErrPermission) && t.opt.ours {
-		f, info, err = d.openClosed(file, name)
-	}
+	f, info, err := d.openRead(t.entry(file))
 	// Peers must not get bytes of a file that was not seeded.
 	if err == nil && vfs.Follows(t.files.fs) && rec.Inode != 0 && rec.Inode != vfs.StatOf(info).Inode {
 		_ = f.Close() // nothing was written
-		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it is another file now; seed it again"}
+		return nil, &ChangedError{Path: t.fullPath(t.fileName(file)), Reason: "it is another file now; seed it again"}
 	}
 	return f, err
 }
 
-// openClosed opens a file whose mode denies that, and keeps its stamp.
-func (d *Disk) openClosed(file int, name string) (f vfs.File, info fs.FileInfo, err error) {
-	was, err := d.tree.stat(file)
+// openRead opens the file of an entry for reading. If its mode denies that, it keeps its stamp.
+func (d *Disk) openRead(entry int) (f vfs.File, info fs.FileInfo, err error) {
+	t, name := d.tree, d.tree.name(entry)
+	if f, info, err = t.openRegular(name, os.O_RDONLY); !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
+		return f, info, err
+	}
+	was, err := regular(t.find(name))
 	if was == nil {
 		return nil, nil, cmp.Or(err, fs.ErrNotExist)
 	}
-	f, err = permit(d.tree, name, func() (f vfs.File, err error) {
-		f, info, err = d.tree.openRegular(name, os.O_RDONLY)
+	f, err = permit(t, name, func() (f vfs.File, err error) {
+		f, info, err = t.openRegular(name, os.O_RDONLY)
 		return f, err
 	})
-	d.keepStamp(file, was)
+	d.keepStamp(entry, was)
 	return f, info, err
 }
 
-// keepStamp gives a file the stamp that it has since the store changed its mode. Before that, it was as was describes.
-func (d *Disk) keepStamp(file int, was fs.FileInfo) {
-	is, err := d.tree.stat(file)
+// keepStamp gives the file of an entry the stamp that it has since the store changed its mode. Before that, it was as was
+// describes.
+func (d *Disk) keepStamp(entry int, was fs.FileInfo) {
+	is, err := regular(d.tree.find(d.tree.name(entry)))
 	if err != nil || is == nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if s := d.files.at(file).Stamp; s != stampOf(was) || s == stampOf(is) {
+	rec, file := fileRecord{File: d.journal.File(entry)}, d.tree.layout.file(entry)
+	if file >= 0 {
+		rec = d.files.at(file)
+	}
+	if rec.Stamp != stampOf(was) || rec.Stamp == stampOf(is) {
 		return
 	}
-	rec := d.files.update(file, func(f *fileRecord) { f.Stamp = stampOf(is) })
+	rec.Stamp = stampOf(is)
+	if file >= 0 {
+		d.files.update(file, func(f *fileRecord) { f.Stamp = rec.Stamp })
+	}
 	if !d.closed && !rec.written {
-		_ = d.journal.SetFile(d.tree.entry(file), rec.File) // without it the file is hashed again
+		_ = d.journal.SetFile(entry, rec.File) // without it the file is hashed again, or counts as changed
 	}
 }
 

@@ -255,30 +255,15 @@ func (t *tree) syncNames() error {
 	return t.syncParent()
 }
 
-// syncEmpty flushes an empty file of the store. It keeps the stamp of a file that cannot be opened without a change of its mode.
+// syncEmpty flushes an empty file of the store.
 func (d flusher) syncEmpty(entry int) error {
 	t, name := d.tree, d.tree.name(entry)
-	was, err := t.lstat(name)
-	if err != nil {
-		return t.syncOpen(name, nil, err)
-	}
-	own := d.entry(entry)
-	if !t.owns(name, own, was) {
-		return nil
-	}
-	f, err := permit(t, name, func() (vfs.File, error) {
-		f, _, err := t.openRegular(name, os.O_RDONLY)
-		return f, err
-	})
-	if err := t.syncOpen(name, f, err); err != nil {
+	info, err := t.find(name)
+	if info == nil || !t.owns(name, d.entry(entry), info) {
 		return err
 	}
-	is, err := t.lstat(name)
-	changed := err != nil || is.Mode() != was.Mode() || !is.ModTime().Equal(was.ModTime())
-	if changed || own.Stamp != stampOf(was) || own.Stamp == stampOf(is) {
-		return nil //nolint:nilerr // without its stamp it counts as changed
-	}
-	return publisher(d).stampEmpty(entry, is)
+	f, _, err := d.openRead(entry)
+	return t.syncOpen(name, f, err)
 }
 
 // syncDir flushes the names in a directory.

@@ -203,32 +203,19 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 		return leftReplaced, nil
 	case e.Kind == proto.Dir:
 		return "", nil
-	case number >= 0 && what != Grown: // the store writes no byte after the end
-		return r.fileReason(number, info), nil
-	case what != "":
+	case what == Grown: // the store writes no byte after the end
 		return leftChanged, nil
 	}
-	f, s := r.journal.File(entry), stampOf(info)
-	if !f.Made || !r.tree.owns(r.tree.name(entry), f, info) {
+	f := r.journal.File(entry)
+	owns := r.tree.owns(r.tree.name(entry), f, info)
+	switch {
+	case !f.Made, number < 0 && !owns:
 		return leftFound, nil
-	}
-	if e.Kind == proto.File && (f.Changed != 0 && f.Stamp != s || !r.tree.looksOurs(e, info)) {
+	case !owns, f.Changed != 0 && f.Stamp != stampOf(info), e.Kind == proto.File && number < 0 && !r.tree.looksOurs(e, info),
+		number >= 0 && f.Touched && !r.tree.layout.every(number, r.journal.Verified):
 		return leftChanged, nil
 	}
 	return "", nil
-}
-
-// fileReason returns why a file of the layout is left.
-func (r *remover) fileReason(file int, info fs.FileInfo) string {
-	f, s := r.journal.File(r.tree.entry(file)), stampOf(info)
-	switch {
-	case !f.Made:
-		return leftFound
-	case !r.tree.owns(r.tree.fileName(file), f, info), f.Changed != 0 && f.Stamp != s,
-		f.Touched && !r.tree.layout.every(file, r.journal.Verified):
-		return leftChanged
-	}
-	return ""
 }
 
 // made reports whether the transfer created a directory. The root goes by the number of entries.

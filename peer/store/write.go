@@ -383,11 +383,8 @@ func (d writer) makeWritable(entry int, rec journal.File) {
 	if err != nil || !info.Mode().IsRegular() {
 		return
 	}
-	if !t.owns(name, rec, info) || vfs.StatOf(info).Links > 1 || t.root.Chmod(name, info.Mode().Perm()|transferFileMode) != nil {
-		return
-	}
-	if file := t.layout.file(entry); file >= 0 {
-		d.keepStamp(file, info)
+	if t.owns(name, rec, info) && vfs.StatOf(info).Links <= 1 && t.root.Chmod(name, info.Mode().Perm()|transferFileMode) == nil {
+		d.keepStamp(entry, info)
 	}
 }
 
