@@ -300,7 +300,7 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 func (d *Disk) setDirty(piece int) (inParts bool) {
 	first, after := d.tree.layout.pieceFiles(piece)
 	for file := first; file < after; file++ {
-		d.files.update(file, func(f *fileRecord) { f.dirty = true })
+		d.files.update(file, func(f *fileRecord) { f.dirty = !d.tree.layout.pad(file) })
 		if d.tree.layout.leftOut(file) {
 			inParts = true
 			d.partsDirty.Store(true)
@@ -352,10 +352,7 @@ func (d *Disk) check(piece int) error {
 // cached of them, where it can. The store may be in use.
 func (d *Disk) Refresh() {
 	t := d.tree
-	for file := range t.layout.files() {
-		if t.layout.pad(file) {
-			continue
-		}
+	for file := range t.layout.onDisk(0, t.layout.files()) {
 		h, err := t.files.acquire(d, file)
 		if err != nil {
 			continue // the read of its pieces says why

@@ -74,8 +74,7 @@ func (d *Disk) fail(cause error) {
 	for _, piece := range d.journal.Unmarked() {
 		d.verified.clear(piece)
 		d.unverified.set(piece)
-		first, after := d.tree.layout.pieceFiles(piece)
-		for file := first; file < after; file++ {
+		for file := range d.tree.layout.filesOf(piece) {
 			lost[file] = true
 		}
 	}
@@ -205,9 +204,6 @@ func (d flusher) syncEntries() error {
 
 // syncFile flushes a file of the layout, unless it was removed or replaced: then its pieces will not be trusted.
 func (d flusher) syncFile(file int) error {
-	if d.tree.layout.pad(file) {
-		return nil
-	}
 	h, err := d.tree.files.acquire(d.Disk, file)
 	if removed(err) {
 		return nil
@@ -221,9 +217,6 @@ func (d flusher) syncFile(file int) error {
 
 // dropCache makes the next reads of a file come from the disk.
 func (t *tree) dropCache(file int) {
-	if t.layout.pad(file) {
-		return
-	}
 	f, _, err := t.openRegular(t.fileName(file), os.O_RDONLY)
 	if err != nil {
 		return // it cannot be read

@@ -45,11 +45,7 @@ func (d *Disk) Forget(piece int) error {
 
 // missingFiles returns the files of a piece that are not there.
 func (d *Disk) missingFiles(piece int) (missing []int) {
-	first, after := d.tree.layout.pieceFiles(piece)
-	for file := first; file < after; file++ {
-		if d.tree.layout.pad(file) {
-			continue
-		}
+	for file := range d.tree.layout.filesOf(piece) {
 		if info, err := d.tree.stat(file); err == nil && info == nil {
 			missing = append(missing, file)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/mobgrid/mob/proto"
@@ -67,6 +68,20 @@ func (l *layout) size(file int) int64 { return l.end(file) - l.starts[file] }
 func (l *layout) pieceFiles(piece int) (first, after int) {
 	start := l.m.PieceOffset(piece)
 	return l.find(start), l.find(start+int64(l.m.PieceSize(piece))-1) + 1
+}
+
+// filesOf returns the files that a piece overlaps, without padding.
+func (l *layout) filesOf(piece int) iter.Seq[int] { return l.onDisk(l.pieceFiles(piece)) }
+
+// onDisk returns the files from first to after-1, without padding.
+func (l *layout) onDisk(first, after int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for file := first; file < after; file++ {
+			if !l.pad(file) && !yield(file) {
+				return
+			}
+		}
+	}
 }
 
 // every reports whether holds is true of all pieces that a file overlaps.

@@ -102,15 +102,12 @@ func (d opening) findIn(at *place, begun bool) error {
 // hasPieces reports whether the journal has a piece of a file that a crash of the machine
 // cannot have lost.
 func (d opening) hasPieces(boot journal.BootID) bool {
-	l := &d.tree.layout
 	for piece := range d.m.Pieces() {
 		if !d.journal.Lasting(piece, boot) {
 			continue
 		}
-		for file, after := l.pieceFiles(piece); file < after; file++ {
-			if !l.pad(file) {
-				return true
-			}
+		for range d.tree.layout.filesOf(piece) {
+			return true
 		}
 	}
 	return false
@@ -144,10 +141,7 @@ func (d opening) recordRoot(made bool) error {
 
 // checkThere returns [ErrGone] if none of the content's files exists.
 func (d opening) checkThere() error {
-	for file := range d.tree.layout.files() {
-		if d.tree.layout.pad(file) {
-			continue
-		}
+	for file := range d.tree.layout.onDisk(0, d.tree.layout.files()) {
 		if info, err := d.tree.stat(file); err != nil || info != nil {
 			return err
 		}

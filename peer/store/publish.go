@@ -131,8 +131,7 @@ func (d *Disk) settle(piece int) {
 		return
 	}
 	defer d.finishing.RUnlock()
-	first, after := d.tree.layout.pieceFiles(piece)
-	for file := first; file < after; file++ {
+	for file := range d.tree.layout.filesOf(piece) {
 		// Larger files are few, and to look at all of their pieces each time takes long.
 		if d.tree.layout.size(file) <= int64(d.m.PieceLength) {
 			publisher{d}.settle(file)

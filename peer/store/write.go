@@ -75,9 +75,6 @@ func writeInParts(f vfs.File, p []byte, offset int64) (n int, err error) {
 // the content, and has no other name. What is not written yet is a hole. The directories
 // above it are created.
 func (d writer) prepare(file int) error {
-	if d.tree.layout.pad(file) {
-		return nil
-	}
 	h, err := d.acquire(file, false)
 	if err == nil {
 		d.tree.files.release(h)
@@ -292,8 +289,7 @@ func (d writer) commitHoles() error {
 		if !zeros.matches(d.m, piece) {
 			continue
 		}
-		first, after := d.tree.layout.pieceFiles(piece)
-		for file := first; file < after; file++ {
+		for file := range d.tree.layout.filesOf(piece) {
 			if err := d.prepare(file); err != nil {
 				return err
 			}
