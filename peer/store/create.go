@@ -174,7 +174,7 @@ func (d opening) shape() journal.Shape {
 	l := &d.tree.layout
 	return journal.Shape{
 		Pieces: d.m.Pieces(), Entries: len(d.m.Entries), Files: l.entries,
-		PiecesOf: func(file int) (first, after int) { return l.filePieces(file) },
+		PiecesOf: l.filePieces,
 	}
 }
 

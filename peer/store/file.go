@@ -108,11 +108,9 @@ func (t *table) update(i int, change func(f *fileRecord)) fileRecord {
 	return t.files[i]
 }
 
-// happened applies an event to the files from first to before after.
-func (t *table) happened(first, after int, e fileEvent) {
-	for i := first; i < after; i++ {
-		t.update(i, func(f *fileRecord) { f.state = f.state.next(e) })
-	}
+// happened applies an event to a file.
+func (t *table) happened(i int, e fileEvent) {
+	t.update(i, func(f *fileRecord) { f.state = f.state.next(e) })
 }
 
 // all returns the files that some holds for. It may change them.

@@ -64,7 +64,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 	d.verified.clear(piece)
 	d.unverified.clear(piece)
 	for _, file := range missing {
-		d.files.happened(file, file+1, fileMissing)
+		d.files.happened(file, fileMissing)
 	}
 	d.unload(missing)
 	if len(missing) > 0 || d.journal.State(piece) == journal.Missing {
@@ -114,6 +114,7 @@ func (d *Disk) unload(missing []int) {
 
 // reopen records that the files of a piece will be written to.
 func (d *Disk) reopen(piece int) {
-	first, after := d.tree.layout.pieceFiles(piece)
-	d.files.happened(first, after, pieceMissing)
+	for file := range d.tree.layout.filesOf(piece) {
+		d.files.happened(file, pieceMissing)
+	}
 }

@@ -275,7 +275,7 @@ func (d publisher) setFile(file int, e *proto.Entry, rec fileRecord) error {
 	case written && info.Size() != e.Size:
 		return changed("its size differs")
 	case rec.state == fileFull && rec.Changed != 0 && rec.Stamp != stampOf(info):
-		d.files.happened(file, file+1, filePublished) // its time is the time of the change
+		d.files.happened(file, filePublished) // its time is the time of the change
 		return nil
 	case info.Size() < e.Size: // it would be extended by zeros
 		return changed("it was truncated")

@@ -51,7 +51,7 @@ func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
 	n, err := writeInParts(h.f, p, offset)
 	d.files.update(file, func(f *fileRecord) { f.written, f.Changed = true, 0 })
 	if err != nil && fills {
-		d.files.happened(file, file+1, writeFailed)
+		d.files.happened(file, writeFailed)
 	}
 	return n, err
 }
@@ -112,7 +112,7 @@ func (d writer) acquire(file int, fills bool) (*handle, error) {
 	d.tree.names.found(f.info)
 	// In the place of one that is open for reading.
 	h := d.tree.files.put(d.Disk, file, f.File)
-	d.files.happened(file, file+1, filePrepared)
+	d.files.happened(file, filePrepared)
 	return h, nil
 }
 
