@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -12,30 +13,50 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
+// newTestFollower returns a follower of no feed.
+func newTestFollower(t *testing.T, n *peer.Node) *follower {
+	t.Helper()
+	return &follower{
+		heads: &heads{log: slog.New(slog.NewTextHandler(t.Output(), nil))}, node: n, dir: t.TempDir(), state: t.TempDir(), keep: 1,
+		offered: make(chan *Head, 1), left: make(chan struct{}, 1),
+	}
+}
+
 // TestSlowCommand runs a command for 11 seconds: the status has it after 10.
 func TestSlowCommand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &Follower{Complete: func(context.Context, Version) error {
+		var log bytes.Buffer
+		f := newTestFollower(t, new(peer.Node))
+		f.group, f.log = new(group.Group), slog.New(slog.NewTextHandler(&log, nil))
+		f.command = func(context.Context, Version) error {
 			time.Sleep(slowCommand + time.Second)
 			return errors.New("failed")
-		}}
-		f.setStatus(func(s *Status) { s.Newest = 7 })
+		}
+		status := func() (info Info) {
+			f.describe(&info)
+			return info
+		}
 		done := make(chan error, 1)
 		go func() { done <- f.call(t.Context(), Version{Seq: 7}) }()
 		time.Sleep(slowCommand)
-		if st := f.Status(); st.Error != "" {
+		if st := status(); st.Error != "" {
 			t.Errorf("status after 10 s: %q", st.Error)
 		}
 		time.Sleep(time.Second - 1)
-		if st := f.Status(); !strings.Contains(st.Error, "the command of version 7 has run for 11s") {
+		if st := status(); !strings.Contains(st.Error, "the command has run for 11s") {
 			t.Errorf("status after 11 s: %q", st.Error)
 		}
+		synctest.Wait()
+		if !strings.Contains(log.String(), "does not end") {
+			t.Errorf("log: %s", log.String())
+		}
 		err := <-done
-		if st := f.Status(); st.Error != "" || err == nil {
+		if st := status(); st.Error != "" || err == nil {
 			t.Errorf("status at the end: %q, %v", st.Error, err)
 		}
 	})
@@ -45,7 +66,7 @@ func TestSlowCommand(t *testing.T) {
 func TestPartialVersionsBounded(t *testing.T) {
 	t.Parallel()
 	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
-	f := &Follower{Node: n, Dir: t.TempDir(), State: t.TempDir(), Keep: 1, Log: slog.New(slog.DiscardHandler)}
+	f := newTestFollower(t, n)
 	for seq := range uint64(10) {
 		path, _ := peertest.RandomFile(t, 100_000)
 		v, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
@@ -61,13 +82,12 @@ func TestPartialVersionsBounded(t *testing.T) {
 			t.Fatal("a version has arrived")
 		}
 	}
-	if len(f.kept.Partial) != maxPartial || len(n.Transfers()) != maxPartial {
-		t.Errorf("versions %d are kept, %d transfers, want %d", f.kept.Partial, len(n.Transfers()), maxPartial)
+	if len(f.kept.Versions) != maxPartial || len(n.Transfers()) != maxPartial {
+		t.Errorf("versions %d are kept, %d transfers, want %d", f.kept.Versions, len(n.Transfers()), maxPartial)
 	}
-	var again Follower
-	again.State = f.State
-	if err := again.load(); err != nil || len(again.kept.Partial) != maxPartial {
-		t.Errorf("%s has versions %d, %v", filepath.Join(f.State, followerFile), again.kept.Partial, err)
+	path := filepath.Join(f.state, followerFile)
+	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("[8,9,10]")) {
+		t.Errorf("%s has %s, %v", path, b, err)
 	}
 }
 
@@ -75,7 +95,7 @@ func TestPartialVersionsBounded(t *testing.T) {
 func TestSentVersionServed(t *testing.T) {
 	t.Parallel()
 	publisher, n, other := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "A")
-	f := &Follower{Node: n, Dir: t.TempDir(), State: t.TempDir(), Keep: 1, Log: slog.New(slog.DiscardHandler)}
+	f := newTestFollower(t, n)
 	path, content := peertest.RandomFile(t, 100_000)
 	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
 	encoded, err := seeded.Manifest().Encode()
@@ -88,13 +108,23 @@ func TestSentVersionServed(t *testing.T) {
 	if err != nil || v.Saved != int64(len(content)) || len(n.Transfers()) != 0 {
 		t.Fatalf("version %+v, %d transfers, %v", v, len(n.Transfers()), err)
 	}
-	again := Follower{State: f.State}
-	if err := again.load(); err != nil || !slices.Equal(again.kept.Partial, []uint64{1}) {
-		t.Errorf("after a crash the incomplete versions are %d, %v", again.kept.Partial, err)
+	again := newTestFollower(t, n)
+	again.dir, again.state = f.dir, f.state
+	if err := again.load(filepath.Join(f.state, followerFile)); err != nil || !slices.Equal(again.kept.Versions, []uint64{1}) {
+		t.Errorf("after a crash the incomplete versions are %d, %v", again.kept.Versions, err)
 	}
-	if err := errors.Join(v.flush(), f.settle(h, v)); err != nil {
+	if err := v.flush(); err != nil {
 		t.Fatal(err)
 	}
+	pushed := *h
+	pushed.Inline = nil // it is not in the head of a larger version
+	if v, err = again.fetch(t.Context(), &pushed); err != nil || v.Saved != int64(len(content)) {
+		t.Fatalf("after a crash: %+v, %v", v, err)
+	}
+	if err := v.flush(); err != nil {
+		t.Fatal(err)
+	}
+	f.settle(h, &v.Version)
 	f.serve(h)
 	served, err := n.Transfer(link.String())
 	if err == nil {
@@ -110,13 +140,13 @@ func TestSentVersionServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
-	if err := f.remove(1); err != nil {
+	if _, err := f.remove(1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(v.Path); !os.IsNotExist(err) || len(n.Transfers()) != 0 {
 		t.Errorf("%s: %v; %d transfers", v.Path, err, len(n.Transfers()))
 	}
-	if left, err := os.ReadDir(f.State); err != nil || len(left) != 1 {
+	if left, err := os.ReadDir(f.state); err != nil || len(left) != 1 {
 		t.Errorf("state: %v, %v", left, err)
 	}
 

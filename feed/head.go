@@ -32,7 +32,7 @@ type Head struct {
 	Link *proto.Link
 	// Manifest is the encoded manifest, nil if it has more than 16 KiB.
 	Manifest []byte
-	// Inline is all of the content, nil if it has more than 8 KiB. Follow sets it to pushed content, too, which is not signed.
+	// Inline is all of the content, nil if it has more than 8 KiB. A follower sets it to pushed content, too, which is not signed.
 	Inline []byte
 	// Base is the version that Delta is based on, 0 for none. Delta is the link of the delta.
 	Base  uint64
@@ -40,10 +40,11 @@ type Head struct {
 	// Note is a text of the publisher.
 	Note string
 
-	node   libpeer.ID // of the publisher, for reports
-	push   bool       // the content is cast after the head
-	signed []byte     // the envelope
-	body   []byte     // what is signed
+	node    libpeer.ID // of the publisher, for reports
+	push    bool       // the content is cast after the head
+	relayed bool       // it is from another member than the publisher
+	signed  []byte     // the envelope
+	body    []byte     // what is signed
 }
 
 // wireHead is the encoding of a head. It implements [record.Record].

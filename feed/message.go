@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
@@ -31,15 +30,6 @@ func headOf(message []byte) (signed []byte, ok bool) {
 		return nil, false
 	}
 	return message[1:], true
-}
-
-// newestHead returns the head that new members of a group get from this node, nil if there is none.
-func newestHead(g *group.Group, key crypto.PubKey) (*Head, error) {
-	signed, ok := headOf(g.Newest())
-	if !ok {
-		return nil, nil
-	}
-	return openHead(signed, key)
 }
 
 func contentMessage(seq uint64, content []byte) []byte {
@@ -84,15 +74,14 @@ func (w wireReport) send(ctx context.Context, g *group.Group, publisher libpeer.
 // maxReports bounds the followers that a publisher remembers: the members of a group.
 const maxReports = 1024
 
-// Reports has the reports of the followers of a feed. Its zero value is ready, and its methods may be called from any
-// goroutine.
-type Reports struct {
+// reports has the reports of the followers of a feed.
+type reports struct {
 	mu  sync.Mutex
 	all map[libpeer.ID]Report
 }
 
 // add adds a report from a member. It ignores versions after the newest one.
-func (r *Reports) add(m *group.Message, newest *Head) {
+func (r *reports) add(m *group.Message, newest *Head) {
 	var w wireReport
 	if len(m.Bytes) == 0 || m.Bytes[0] != kindReport || proto.DecodeCBOR(m.Bytes[1:], &w) != nil {
 		return
@@ -110,8 +99,8 @@ func (r *Reports) add(m *group.Message, newest *Head) {
 	}
 }
 
-// All returns a report for each member of the group, which is empty if the member did not report.
-func (r *Reports) All(g *group.Group) (all []Report) {
+// members returns a report for each member of the group, which is empty if the member did not report.
+func (r *reports) members(g *group.Group) (all []Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, m := range g.Members() {

@@ -37,34 +37,35 @@ func NewBase(m *proto.Manifest, open func(path string) (io.ReaderAt, error)) *Ba
 
 // Read fills p with what stands in the place of a piece. It reports false if none of it is known.
 func (b *Base) Read(piece int, p []byte) bool {
-	clear(p)
 	offset, known := b.m.PieceOffset(piece), false
 	entry := sort.Search(len(b.ends), func(i int) bool { return b.ends[i] > offset })
 	for ; len(p) > 0 && entry < len(b.ends); entry++ {
 		e := &b.m.Entries[entry]
 		at := offset - (b.ends[entry] - e.Size)
 		part := p[:min(int64(len(p)), e.Size-at)]
-		if e.Kind == proto.File && len(part) > 0 && b.readFile(e.Path, part, at) {
-			known = true
+		read := 0
+		if e.Kind == proto.File && len(part) > 0 {
+			read = b.readFile(e.Path, part, at)
 		}
+		clear(part[read:])
+		known = known || read > 0
 		p, offset = p[len(part):], offset+int64(len(part))
 	}
 	return known
 }
 
-// readFile fills p from a file, and reports whether it has any of these bytes.
-func (b *Base) readFile(path string, p []byte, offset int64) bool {
+// readFile reads from a file to p, and returns the number of bytes, 0 after an error.
+func (b *Base) readFile(path string, p []byte, offset int64) int {
 	f, err := b.open(path)
 	if err != nil {
-		return false
+		return 0
 	}
 	if c, ok := f.(io.Closer); ok {
 		defer c.Close()
 	}
 	n, err := f.ReadAt(p, offset)
 	if err != nil && !errors.Is(err, io.EOF) {
-		clear(p)
-		return false
+		return 0
 	}
-	return n > 0
+	return n
 }

@@ -123,10 +123,14 @@ func (d *Delta) Read(piece int, p []byte) bool {
 	}
 	r := flate.NewReader(io.NewSectionReader(d.file, s.offset, int64(s.length)))
 	defer r.Close()
-	difference := make([]byte, len(p))
-	if _, err := io.ReadFull(r, difference); err != nil {
-		return false
+	var part [32 << 10]byte // stays in the cache of the processor
+	for len(p) > 0 {
+		n, err := io.ReadFull(r, part[:min(len(p), len(part))])
+		if err != nil {
+			return false
+		}
+		subtle.XORBytes(p, p, part[:n])
+		p = p[n:]
 	}
-	subtle.XORBytes(p, p, difference)
 	return true
 }

@@ -1,0 +1,143 @@
+package feed_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// TestFilesOfTheUser follows a feed in a directory that has a file of the user's with the name of a version.
+func TestFilesOfTheUser(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	follower := start(t, d, "A", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "versions")
+	mine := map[string][]byte{"1": []byte("mine"), "latest.new": []byte("mine")}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range mine {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../elsewhere", filepath.Join(dir, "latest")); err != nil {
+		t.Fatal(err)
+	}
+	if err := follower.feeds.Follow(feed.Settings{Link: link, Dir: dir, Exec: "true"}); err != nil {
+		t.Fatal(err)
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	peertest.Eventually(t, "the follower says why it has not version 1", func() bool {
+		info := follower.feeds.All()[0]
+		return info.Newest == 1 && strings.Contains(info.Error, "exists")
+	})
+	for seq, name := range []string{"latest", "latest.new"} {
+		publisher.post("config", write(t, map[string][]byte{"a": []byte(name)}))
+		peertest.Eventually(t, "the follower says why it cannot replace "+name, func() bool {
+			info := follower.feeds.All()[0]
+			return info.Newest == uint64(seq+2) && strings.HasSuffix(info.Error, "versions/"+name+": file exists")
+		})
+		equal(t, dir, mine)
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		delete(mine, name)
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("four")}))
+	follower.await(4)
+	follower.settled(4)
+	equal(t, dir, mine)
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("entries: %v, %v", entries, err)
+	}
+	if info := follower.feeds.All()[0]; info.Error != "" {
+		t.Errorf("error after version 4: %s", info.Error)
+	}
+}
+
+// TestDirectoryOfTheUser changes the directory of the versions while a feed is followed. A version that could not be fetched is fetched
+// once it can be.
+func TestDirectoryOfTheUser(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	dir := follower.follow(publisher.newFeed("config"), 1)
+	files := map[string][]byte{"a": nil}
+	seq := uint64(0)
+	post := func() {
+		t.Helper()
+		seq++
+		files["a"] = fmt.Append(nil, "version ", seq)
+		publisher.post("config", write(t, files))
+	}
+	await := func(do func() error) {
+		t.Helper()
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		follower.await(seq)
+		follower.settled(seq)
+		equal(t, filepath.Join(dir, "latest"), files)
+	}
+	rejected := func(reason string) {
+		t.Helper()
+		peertest.Eventually(t, "the status says why", func() bool {
+			info := follower.feeds.All()[0]
+			return info.Newest == seq && strings.Contains(info.Error, reason)
+		})
+	}
+	mine := filepath.Join(dir, "1")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(mine, []byte("mine"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	post()
+	rejected("exists")
+	await(func() error { return os.Remove(mine) })
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	post()
+	await(func() error { return nil })
+	moved := dir + "-moved"
+	if err := errors.Join(os.Rename(dir, moved), os.WriteFile(dir, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	post()
+	rejected("not a directory")
+	await(func() error { return errors.Join(os.Remove(dir), os.Rename(moved, dir)) })
+}
+
+// TestNoDirectory follows a feed into a directory that cannot be made: it is made once that is possible.
+func TestNoDirectory(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, h := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.feeds.Follow(feed.Settings{Link: publisher.newFeed("config"), Dir: filepath.Join(file, "versions"), Exec: "true"}); err != nil {
+		t.Fatal(err)
+	}
+	failed := func() bool { return strings.Contains(h.feeds.All()[0].Error, "not a directory") }
+	peertest.Eventually(t, "the status has the error", failed)
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	peertest.Eventually(t, "the status has the error of version 1", func() bool { return failed() && h.feeds.All()[0].Newest == 1 })
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	h.await(1)
+	h.settled(1)
+	if info := h.feeds.All()[0]; info.Error != "" {
+		t.Errorf("error after version 1: %s", info.Error)
+	}
+}

@@ -1,0 +1,207 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/mobgrid/mob/feed/delta"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+// fetched is a version whose files are complete.
+type fetched struct {
+	Version
+	disk *store.Disk // of a version that was written without a transfer, until flush
+}
+
+// flush waits until the version is on the disk.
+func (v *fetched) flush() error {
+	if v == nil || v.disk == nil {
+		return nil
+	}
+	d := v.disk
+	v.disk = nil
+	return errors.Join(d.Finish(), d.Close())
+}
+
+// fetch fetches a version, and switches the link. The caller flushes the result, also after an error.
+func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
+	encoded, err := f.manifest(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	m, err := proto.DecodeVerified(h.Link.Manifest, encoded)
+	if err != nil {
+		return nil, err
+	}
+	f.begin(h)
+	v := &fetched{Version: Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(h.Seq), Note: h.Note, Length: m.Length()}}
+	origins := f.origins(h, m)
+	var before peer.Status
+	known, err := f.node.Transfer(h.Link.String())
+	if err == nil {
+		before = known.Progress()
+	}
+	elsewhere := known != nil && before.Root != v.Path
+	if elsewhere { // such as the directory of another feed
+		if err := known.Wait(ctx); err != nil {
+			return nil, err
+		}
+		origins = []peer.Origin{delta.NewBase(m, opener(before.Root))}
+	}
+	if elsewhere || known == nil && len(h.Inline) > 0 || f.copied(h.Seq) && known == nil {
+		if v.disk, err = f.copyVersion(ctx, m, encoded, origins, h.Seq); err == nil {
+			v.Saved = v.Length
+			return v, f.switchTo(h.Seq)
+		}
+		if elsewhere { // its damaged pieces are fetched again
+			_, damaged := known.Verify(ctx, nil)
+			return nil, errors.Join(err, damaged)
+		}
+		f.log.Warn("a version is fetched, since not all of its content is here", "version", h.Seq, "error", err)
+	}
+	return v, f.get(ctx, h, m, v, peer.GetOptions{Manifest: encoded, Origins: origins}, before)
+}
+
+// manifest returns the encoded manifest of a version.
+func (f *follower) manifest(ctx context.Context, h *Head) ([]byte, error) {
+	if len(h.Manifest) > 0 {
+		return h.Manifest, nil
+	}
+	d, err := f.node.Describe(ctx, h.Link, func(string) {})
+	if err != nil {
+		return nil, err
+	}
+	return d.EncodedManifest()
+}
+
+// get fetches a version with a transfer, which may have run before.
+func (f *follower) get(ctx context.Context, h *Head, m *proto.Manifest, v *fetched, opt peer.GetOptions, before peer.Status) error {
+	earlier := before.Have
+	if h.Delta != nil && h.Base == f.kept.Complete && len(opt.Origins) > 0 && before.Phase != peer.Whole {
+		d, n, err := f.fetchDelta(ctx, h.Delta, m, opt.Origins[0])
+		if err != nil {
+			return err
+		}
+		if earlier += n; d != nil {
+			opt.Origins[0] = d
+		}
+	}
+	if err := f.save(); err != nil {
+		return err
+	}
+	t, err := f.node.Get(h.Link, v.Path, opt)
+	if err != nil {
+		return err
+	}
+	if err := t.Wait(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(err, t.Stop())
+		}
+		return err
+	}
+	st := t.Status()
+	received := st.Traffic.WANIn + st.Traffic.LANIn
+	if old := before.Traffic.WANIn + before.Traffic.LANIn; old <= received { // it is the same run
+		received -= old
+	}
+	v.Saved = max(0, st.Length-received-earlier)
+	return f.switchTo(h.Seq)
+}
+
+// origins returns what may have pieces of a version: the content that came with the head, the newest complete version, and those
+// after it that are incomplete.
+func (f *follower) origins(h *Head, m *proto.Manifest) (all []peer.Origin) {
+	if len(h.Inline) > 0 {
+		return []peer.Origin{inline{m, h.Inline}}
+	}
+	complete, _ := slices.BinarySearch(f.kept.Versions, f.kept.Complete+1) // the number of complete ones
+	for _, seq := range f.kept.Versions[max(0, complete-1):] {
+		if seq != h.Seq {
+			all = append(all, delta.NewBase(m, opener(f.path(seq))))
+		}
+	}
+	return all
+}
+
+// inline is content that came with a head.
+type inline struct {
+	m       *proto.Manifest
+	content []byte
+}
+
+// Read implements [peer.Origin].
+func (o inline) Read(piece int, p []byte) bool {
+	offset := o.m.PieceOffset(piece)
+	return offset+int64(len(p)) <= int64(len(o.content)) && copy(p, o.content[offset:]) == len(p)
+}
+
+// deltaWait bounds the time in which no byte of a delta arrives. After that, the pieces are fetched.
+const deltaWait = 10 * time.Second
+
+// fetchDelta fetches the delta of a version, and serves it to other followers until the next one. It returns nil if the delta does
+// not arrive or is malformed, and the number of bytes that were fetched.
+func (f *follower) fetchDelta(ctx context.Context, link *proto.Link, version *proto.Manifest, base delta.Pieces) (peer.Origin, int64, error) {
+	f.releaseDelta()
+	var file *os.File
+	t, err := f.node.Get(link, "", peer.GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
+		if m.Length() > version.Length() {
+			return nil, fmt.Errorf("the delta has %d bytes, and the version %d", m.Length(), version.Length())
+		}
+		var err error
+		if file, err = datadir.Unnamed(f.state); err != nil {
+			return nil, err
+		}
+		return store.NewSingle(m, file)
+	}})
+	if err != nil {
+		f.log.Warn("a delta is not fetched, but the pieces", "error", err)
+		return nil, 0, nil
+	}
+	f.delta = t
+	complete := waitProgress(ctx, t)
+	have := t.Progress().Have
+	if !complete {
+		f.releaseDelta()
+		return nil, have, context.Cause(ctx)
+	}
+	d, err := delta.New(file, have, version.Pieces(), base)
+	if err != nil {
+		f.log.Warn("a delta is malformed: the pieces are fetched", "error", err)
+		return nil, have, nil
+	}
+	return d, have, nil
+}
+
+// releaseDelta ends the transfer of a delta.
+func (f *follower) releaseDelta() {
+	if f.delta == nil {
+		return
+	}
+	if err := f.node.Release(f.delta); err != nil {
+		f.log.Warn("the transfer of a delta was not removed", "error", err)
+	}
+	f.delta = nil
+}
+
+// waitProgress waits until a transfer is complete. It reports false if the transfer ends or makes no progress.
+func waitProgress(ctx context.Context, t *peer.Transfer) bool {
+	for have := int64(-1); ; {
+		waiting, cancel := context.WithTimeout(ctx, deltaWait)
+		err := t.Wait(waiting)
+		late := waiting.Err() != nil && ctx.Err() == nil
+		cancel()
+		now := t.Progress().Have
+		if !late || now <= have {
+			return err == nil
+		}
+		have = now
+	}
+}

@@ -1,0 +1,87 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	"golang.org/x/time/rate"
+
+	"github.com/mobgrid/mob/group"
+)
+
+// heads has the newest head of a feed, which new members of the group get from this node.
+type heads struct {
+	group *group.Group
+	key   crypto.PubKey
+	log   *slog.Logger
+
+	mu     sync.Mutex
+	newest *Head // nil if none is known
+	noted  map[string]*rate.Sometimes
+}
+
+// set sets the newest head. The caller holds the lock.
+func (s *heads) set(h *Head) {
+	s.newest = h
+	s.group.SetNewest(headMessage(h))
+}
+
+func (s *heads) known() *Head {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.newest
+}
+
+// receive handles the messages of the group until ctx ends or the group is closed.
+func (s *heads) receive(ctx context.Context, handle func(context.Context, *group.Message)) {
+	for {
+		m, err := s.group.Receive(ctx)
+		if err != nil {
+			return
+		}
+		handle(ctx, &m)
+	}
+}
+
+// accept takes over a head from a member if it is newer than the ones before, and else returns nil. If the key was copied, or
+// the publisher lost its state, there may be two heads of one version.
+func (s *heads) accept(from libpeer.ID, signed []byte) *Head {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.newest != nil && bytes.Equal(signed, s.newest.signed) {
+		return nil
+	}
+	h, err := openHead(signed, s.key)
+	switch {
+	case err != nil:
+		s.note(slog.LevelWarn, "a member sent an invalid head", "member", from, "error", err)
+	case s.newest == nil || h.Seq > s.newest.Seq:
+		h.relayed = from != h.node
+		s.set(h)
+		return h
+	case h.Seq < s.newest.Seq:
+		s.note(slog.LevelInfo, "an old head is ignored", "version", h.Seq, "newest", s.newest.Seq, "member", from)
+	case !bytes.Equal(h.body, s.newest.body):
+		s.note(slog.LevelWarn, "the feed has two different heads of one version: the second is ignored", "version", h.Seq, "member", from)
+	}
+	return nil
+}
+
+// logEvery is the time between two lines of the log with the same message about members.
+const logEvery = time.Second
+
+// note logs a message about a member. The caller holds the lock.
+func (s *heads) note(level slog.Level, message string, args ...any) {
+	if s.noted == nil {
+		s.noted = map[string]*rate.Sometimes{}
+	}
+	if s.noted[message] == nil {
+		s.noted[message] = &rate.Sometimes{Interval: logEvery}
+	}
+	s.noted[message].Do(func() { s.log.Log(context.Background(), level, message, args...) })
+}

@@ -1,0 +1,152 @@
+package feed
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/mobgrid/mob/feed/delta"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
+)
+
+const (
+	// deltaBatch is the number of pieces that are compared at a time. The first ones with a difference tell whether a delta pays.
+	deltaBatch = 64
+	// deltaPays is the least number of bytes of changed pieces for each byte of a delta.
+	deltaPays = 2
+)
+
+// errNoDelta ends a delta that is not worth it.
+var errNoDelta = errors.New("the delta is too long")
+
+// newDelta writes the delta from an earlier version to another one to a file, and seeds it. It returns nil if there is none: the
+// earlier version is not complete here, or a delta is not worth it.
+func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *proto.Link) (*peer.Transfer, error) {
+	base, err := p.node.Transfer(before.String())
+	if err != nil || base.Status().Phase != peer.Whole {
+		return nil, nil
+	}
+	f, err := os.OpenFile(filepath.Join(p.dir, deltaFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	m, w := v.Manifest(), bufio.NewWriter(f)
+	err = writeDelta(ctx, w, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
+	if errors.Is(err, errNoDelta) {
+		return nil, nil
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return nil, err
+	}
+	return p.seedDelta(ctx, m.Name+".delta", v.Link().Trackers, f)
+}
+
+func (p *publisher) seedDelta(ctx context.Context, name string, trackers []multiaddr.Multiaddr, f *os.File) (*peer.Transfer, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return p.node.SeedReader(ctx, name, f, peer.SeedOptions{Trackers: trackers})
+}
+
+// serveDelta serves the delta of the newest version again after a restart. The caller holds p.posting.
+func (p *publisher) serveDelta(ctx context.Context) {
+	h := p.known()
+	if h == nil || h.Delta == nil {
+		return
+	}
+	f, err := os.Open(filepath.Join(p.dir, deltaFile))
+	if err == nil {
+		defer f.Close()
+		p.delta, err = p.seedDelta(ctx, h.Delta.Name, h.Delta.Trackers, f)
+	}
+	if err == nil && p.delta.Link().Manifest != h.Delta.Manifest {
+		err = fmt.Errorf("%s is of another version", f.Name())
+		p.replaceDelta(nil)
+	}
+	if err != nil {
+		p.log.Warn("the delta of the newest version is not served: followers fetch pieces", "error", err)
+	}
+}
+
+// replaceDelta ends the transfer of the delta before. The caller holds p.posting.
+func (p *publisher) replaceDelta(next *peer.Transfer) {
+	if p.delta != nil {
+		if err := p.node.Release(p.delta); err != nil {
+			p.log.Warn("the transfer of a delta was not removed", "error", err)
+		}
+	}
+	p.delta = next
+}
+
+// writeDelta writes a delta. It fails with errNoDelta if that has more than half of the bytes of the changed pieces.
+func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, next delta.Pieces) error {
+	w, err := delta.NewWriter(out)
+	if err != nil {
+		return err
+	}
+	changed, written := int64(0), int64(0)
+	for first := 0; first < m.Pieces(); first += deltaBatch {
+		var found [deltaBatch]difference
+		err := store.InParallel(ctx, min(deltaBatch, m.Pieces()-first), func(i int) error {
+			found[i] = compare(m, first+i, before, next)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for i, d := range found {
+			changed += d.changed
+			if d.encoded == nil {
+				continue
+			}
+			written += int64(len(d.encoded))
+			if err := w.Add(first+i, d.encoded); err != nil {
+				return err
+			}
+		}
+		if changed >= deltaBatch*int64(m.PieceLength) && written*deltaPays > changed {
+			return errNoDelta
+		}
+	}
+	if written == 0 || written*deltaPays > changed {
+		return errNoDelta
+	}
+	return nil
+}
+
+// difference is the result of compare: the size of the piece in bytes if it has changed, and the encoded difference if that is short.
+type difference struct {
+	changed int64
+	encoded []byte
+}
+
+// compare compares a piece of two versions. It leaves the difference out if a file has changed since it was seeded.
+func compare(m *proto.Manifest, piece int, before, next delta.Pieces) difference {
+	p, old := make([]byte, m.PieceSize(piece)), make([]byte, m.PieceSize(piece))
+	read, known := next.Read(piece, p), before.Read(piece, old)
+	if read && known && bytes.Equal(p, old) {
+		return difference{}
+	}
+	d := difference{changed: int64(len(p))}
+	if read && known && sha256.Sum256(p) == m.Hash(piece) {
+		e := encoders.Get().(*delta.Encoder)
+		d.encoded = e.Encode(p, old)
+		encoders.Put(e)
+	}
+	return d
+}
+
+// encoders keeps encoders, which are large.
+var encoders = sync.Pool{New: func() any { return new(delta.Encoder) }} //nolint:gochecknoglobals // a cache

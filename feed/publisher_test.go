@@ -1,0 +1,178 @@
+package feed_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/peertest"
+)
+
+// TestRestartedPublisher starts a publisher again: it serves the delta of its last version to a follower that missed the version, and
+// knows what the followers have.
+func TestRestartedPublisher(t *testing.T) {
+	t.Parallel()
+	d, data, late := peertest.NewTracker(), t.TempDir(), t.TempDir()
+	publisher := start(t, d, "A", data)
+	link := publisher.newFeed("weights")
+	follower := start(t, d, "A", late)
+	follower.follow(link, 1)
+	large := randomBytes(2 << 20)
+	publisher.post("weights", write(t, map[string][]byte{"a": large}))
+	follower.await(1)
+	follower.settled(1)
+	follower.stop()
+	for i := 0; i < len(large); i += 1000 {
+		large[i]++
+	}
+	if head := publisher.post("weights", write(t, map[string][]byte{"a": large})); head.Delta == nil {
+		t.Fatal("version 2 has no delta")
+	}
+	publisher.stop()
+
+	publisher = start(t, d, "A", data)
+	follower = start(t, d, "A", late)
+	if v := follower.await(2); v.Saved < v.Length*9/10 {
+		t.Errorf("%d of %d bytes were not fetched", v.Saved, v.Length)
+	}
+	follower.settled(2)
+	reported := func() bool {
+		r := publisher.feeds.All()[0].Followers
+		return len(r) == 1 && r[0].Seq == 2 && r[0].Saved > 0
+	}
+	peertest.Eventually(t, "the follower reports", reported)
+	publisher.stop()
+	publisher = start(t, d, "A", data)
+	peertest.Eventually(t, "the follower reports again", reported)
+}
+
+// TestLostHead deletes the head of a publisher. It takes the newest one from the follower, and signs no number twice.
+func TestLostHead(t *testing.T) {
+	t.Parallel()
+	d, data := peertest.NewTracker(), t.TempDir()
+	publisher := start(t, d, "A", data)
+	link := publisher.newFeed("config")
+	follower := start(t, d, "A", t.TempDir())
+	follower.follow(link, 1)
+	for seq := range uint64(2) {
+		publisher.post("config", write(t, map[string][]byte{"a": []byte(fmt.Sprint("version ", seq))}))
+		follower.await(seq + 1)
+	}
+	publisher.stop()
+	lost, err := filepath.Glob(filepath.Join(data, "feeds", "*", "head"))
+	if err != nil || len(lost) != 1 {
+		t.Fatalf("heads: %v, %v", lost, err)
+	}
+	if err := os.Remove(lost[0]); err != nil {
+		t.Fatal(err)
+	}
+	publisher = start(t, d, "A", data)
+	peertest.Eventually(t, "the publisher has the head of version 2", func() bool { return publisher.feeds.All()[0].Newest == 2 })
+	if head := publisher.post("config", write(t, map[string][]byte{"a": []byte("next")})); head.Seq != 3 {
+		t.Errorf("version %d, want 3", head.Seq)
+	}
+	follower.await(3)
+	if _, err := os.Stat(lost[0]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLostKey deletes the key of a feed: no version is signed with another one.
+func TestLostKey(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	publisher := start(t, peertest.NewTracker(), "A", data)
+	publisher.newFeed("config")
+	keys, err := filepath.Glob(filepath.Join(data, "feeds", "*", "key"))
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("keys: %v, %v", keys, err)
+	}
+	if err := os.Remove(keys[0]); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := peertest.RandomFile(t, 1000)
+	v, _ := peertest.Seed(t, publisher.node, path, peer.SeedOptions{})
+	if h, err := publisher.feeds.Post(t.Context(), "config", v, feed.PublishOptions{}); err == nil {
+		t.Errorf("version %d is signed with another key", h.Seq)
+	}
+}
+
+// TestChangedVersion changes a file after it was seeded: followers could not fetch it, and it is not posted.
+func TestChangedVersion(t *testing.T) {
+	t.Parallel()
+	publisher := start(t, peertest.NewTracker(), "A", t.TempDir())
+	publisher.newFeed("weights")
+	path, content := peertest.RandomFile(t, 1<<20)
+	v, _ := peertest.Seed(t, publisher.node, path, peer.SeedOptions{})
+	if err := os.WriteFile(path, content[1:], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h, err := publisher.feeds.Post(t.Context(), "weights", v, feed.PublishOptions{})
+	if err == nil || !strings.Contains(err.Error(), "has changed since it was seeded") {
+		t.Errorf("posted: %v, %v", h, err)
+	}
+	if info := publisher.feeds.All()[0]; info.Newest != 0 {
+		t.Errorf("version %d after a failed post", info.Newest)
+	}
+}
+
+// TestTwoPublishers posts versions of one feed from two nodes, one after the other: each signs the next number.
+func TestTwoPublishers(t *testing.T) {
+	t.Parallel()
+	d, data, second := peertest.NewTracker(), t.TempDir(), t.TempDir()
+	publisher := start(t, d, "A", data)
+	link := publisher.newFeed("config")
+	if err := os.CopyFS(filepath.Join(second, "feeds"), os.DirFS(filepath.Join(data, "feeds"))); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := filepath.Glob(filepath.Join(second, "feeds", "*", "key"))
+	if err != nil || len(keys) != 1 {
+		t.Fatalf("keys: %v, %v", keys, err)
+	}
+	if err := os.Chmod(keys[0], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	publishers := []*host{publisher, start(t, d, "A", second)}
+	follower := start(t, d, "A", t.TempDir())
+	follower.follow(link, 1)
+	for i := range 4 {
+		p := publishers[i%2]
+		peertest.Eventually(t, "the publisher has the head of the other one", func() bool { return p.feeds.All()[0].Newest == uint64(i) })
+		head := p.post("config", write(t, map[string][]byte{"a": fmt.Append(nil, "version ", i)}))
+		if head.Seq != uint64(i+1) {
+			t.Fatalf("version %d, want %d", head.Seq, i+1)
+		}
+		follower.await(head.Seq)
+	}
+}
+
+// TestPublisherLeaves ends a publisher after a version that it pushed: a follower that comes later fetches it from the first one, which does not
+// wait until it would serve the version in any case.
+func TestPublisherLeaves(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher := start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	first := start(t, d, "A", t.TempDir())
+	first.follow(link, 1)
+	files := map[string][]byte{"a": randomBytes(100_000)}
+	publisher.post("config", write(t, files))
+	first.await(1)
+	first.settled(1)
+	if all := first.node.Transfers(); len(all) != 0 {
+		t.Fatalf("%d transfers of a version that was pushed", len(all))
+	}
+	publisher.stop()
+	stopped := time.Now()
+	late := start(t, d, "A", t.TempDir())
+	late.follow(link, 1)
+	equal(t, late.await(1).Path, files)
+	if took := time.Since(stopped); took >= feed.ServeDelay {
+		t.Errorf("the version was fetched after %v", took)
+	}
+}
