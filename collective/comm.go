@@ -279,7 +279,10 @@ func (c *Comm) do(ctx context.Context, me call, run func() error) error {
 	if err := c.start(me); err != nil {
 		return err
 	}
-	err := run()
+	err := context.Cause(ctx)
+	if err == nil {
+		err = run()
+	}
 	if err == nil {
 		err = c.g.Drain(ctx)
 	}
