@@ -47,8 +47,8 @@ func (g *Group) announce() {
 		for i := range members {
 			g.learn(&members[i])
 		}
-		g.mu.Unlock()
 		g.dialWanted()
+		g.mu.Unlock()
 		select {
 		case <-time.After(max(pause, time.Second)):
 		case <-g.ctx.Done():
@@ -102,27 +102,24 @@ func (g *Group) clusters() map[string][]proto.PeerID {
 	return g.layout
 }
 
-// dialWanted dials the wanted members without a session in the background.
+// dialWanted dials the wanted members without a session in the background, except for those whose last dial has just failed. The caller
+// holds the lock.
 func (g *Group) dialWanted() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.dialMissing(time.Now())
-}
-
-// dialMissing is dialWanted, and reports whether there are such members. The caller holds the lock.
-func (g *Group) dialMissing(now time.Time) (missing bool) {
-	if g.closing {
-		return false
-	}
 	for _, id := range wanted(g.clusters(), g.cluster, g.self) {
-		if m := g.members[id]; m.stream == nil {
-			missing = true
-			if !now.Before(m.retry) {
-				g.dial(m)
-			}
+		if m := g.members[id]; m.stream == nil && !time.Now().Before(m.retry) {
+			g.dial(m)
 		}
 	}
-	return missing
+}
+
+// retry makes a member be dialed again after a time. The caller holds the lock.
+func (g *Group) retry(m *member, after time.Duration) {
+	m.retry = time.Now().Add(after)
+	time.AfterFunc(after, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.dialWanted()
+	})
 }
 
 // dial dials a member in the background, unless that is in progress. The caller holds the lock.
@@ -143,9 +140,13 @@ func (g *Group) dial(m *member) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		m.dialing = false
-		if err != nil && m.stream == nil && !errors.Is(err, errDuplicate) {
+		switch {
+		case err == nil || m.stream != nil:
+		case errors.Is(err, errDuplicate):
+			g.retry(m, 0)
+		default:
 			m.backlog = nil
-			m.retry = time.Now().Add(min(retryPause<<min(m.attempts, maxAttempts), maxRetryPause))
+			g.retry(m, min(retryPause<<min(m.attempts, maxAttempts), maxRetryPause))
 			if m.attempts++; m.attempts >= maxAttempts && g.members[m.id] == m {
 				delete(g.members, m.id)
 				g.regroup()
@@ -156,10 +157,8 @@ func (g *Group) dial(m *member) {
 }
 
 const (
-	// tickEvery is the time between checks for members to dial, and for silent ones, and idleTick that in a group in which every
-	// wanted member has a session and no message waits for its receivers.
-	tickEvery = 500 * time.Millisecond
-	idleTick  = 3 * time.Second
+	// tickEvery is the time between checks of sessions.
+	tickEvery = 3 * time.Second
 	heartbeat = 15 * time.Second
 	// silence is the time after which a session ends on which nothing arrives: three heartbeats.
 	silence = 3 * heartbeat
@@ -167,33 +166,28 @@ const (
 	takeTimeout = 4 * silence
 )
 
-// tick dials, sends heartbeats and repairs until the group ends.
+// tick checks sessions until the group ends.
 func (g *Group) tick() {
-	next, changed := time.Now().Add(tickEvery), (<-chan struct{})(nil)
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
 	for {
 		select {
-		case <-changed:
-			next, changed = time.Now().Add(tickEvery), nil
-		case <-time.After(time.Until(next)):
-			next, changed = g.check(time.Now())
+		case now := <-tick.C:
+			g.check(now)
 		case <-g.ctx.Done():
 			return
 		}
 	}
 }
 
-// check dials, sends heartbeats, ends silent sessions and repairs. It returns the time of the next check, and a channel that is
-// closed by a change for which that is too late.
-func (g *Group) check(now time.Time) (next time.Time, changed <-chan struct{}) {
+// check sends heartbeats, ends silent sessions, dials and repairs.
+func (g *Group) check(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	changed = g.changed.wait()
-	missing := g.dialMissing(now)
 	g.inbox.expire(now)
 	if len(g.inbox.ready) > 0 {
 		g.arrived.fire()
 	}
-	next = now.Add(idleTick)
 	for _, m := range g.members {
 		s := m.stream
 		if s == nil {
@@ -206,15 +200,7 @@ func (g *Group) check(now time.Time) (next time.Time, changed <-chan struct{}) {
 		if !s.blocked && now.Sub(s.lastRead) >= silence {
 			g.breakUp(s)
 		}
-		for _, due := range []time.Time{s.lastPing.Add(heartbeat), s.lastRead.Add(silence)} {
-			if due.Before(next) {
-				next = due
-			}
-		}
 	}
+	g.dialWanted()
 	g.repair(now)
-	if soon := now.Add(tickEvery); missing || len(g.casts) > 0 || !next.After(soon) {
-		return soon, nil
-	}
-	return next, changed
 }

@@ -214,7 +214,7 @@ func (g *Group) end(m *member) {
 	s.queue, s.direct, s.written = nil, nil, nil
 	s.notify()
 	m.stream, m.rtt = nil, 0
-	m.retry = time.Now().Add(retryPause)
+	g.retry(m, retryPause)
 	g.node.Host().ConnManager().Unprotect(libpeer.ID(m.id), g.tag())
 	g.reassign(m)
 	g.regroup()
