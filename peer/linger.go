@@ -60,7 +60,13 @@ func (t *Transfer) WaitAll(ctx context.Context, scope Scope) error {
 	}
 	l := linger{served: time.Now()}
 	for {
-		if err := l.observe(ctx, t, scope); err != nil || l.over(time.Now()) {
+		began := time.Now()
+		err := l.observe(ctx, t, scope)
+		if err == nil && l.over(time.Now()) && l.scraped.Before(began) {
+			l.scraped = time.Time{} // nodes may have announced themselves since
+			err = l.observe(ctx, t, scope)
+		}
+		if err != nil || l.over(time.Now()) {
 			return err
 		}
 		select {

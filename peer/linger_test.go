@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,5 +124,58 @@ func TestWaitAllTrackerDown(t *testing.T) {
 	get := peertest.Get(t, peertest.Start(t, "A", dead), link, filepath.Join(t.TempDir(), "out"))
 	if err := get.WaitAll(t.Context(), peer.Swarm); err != nil {
 		t.Error(err)
+	}
+}
+
+// scriptedTracker has no members, and its n-th scrape finds nodes in cluster B as given.
+type scriptedTracker struct {
+	peer.Finder
+	scrapes chan proto.ScrapeCluster
+	last    *atomic.Pointer[proto.ScrapeCluster]
+}
+
+// Announce implements [peer.Finder].
+func (scriptedTracker) Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error) {
+	return &proto.AnnounceReply{Interval: 60}, nil
+}
+
+// Scrape returns the next reply, or the last one again.
+func (s scriptedTracker) Scrape(context.Context, []byte) (*proto.Scrape, error) {
+	select {
+	case c := <-s.scrapes:
+		s.last.Store(&c)
+	default:
+	}
+	return &proto.Scrape{Clusters: []proto.ScrapeCluster{*s.last.Load()}}, nil
+}
+
+// Close implements [peer.Finder].
+func (scriptedTracker) Close() error { return nil }
+
+// TestWaitAllScrapesBeforeLeaving: a complete node connects after the last scrape, and an incomplete one has announced
+// itself since. The complete one does not count as the node that the scrape found to be incomplete.
+func TestWaitAllScrapesBeforeLeaving(t *testing.T) {
+	t.Parallel()
+	tracker := scriptedTracker{scrapes: make(chan proto.ScrapeCluster, 3), last: new(atomic.Pointer[proto.ScrapeCluster])}
+	for _, c := range []proto.ScrapeCluster{{Nodes: 2, Whole: 1}, {Nodes: 3, Whole: 2}, {Nodes: 3, Whole: 3}} {
+		c.Name = "B"
+		tracker.scrapes <- c
+	}
+	_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "A"), 1<<20, peer.SeedOptions{})
+	b := peertest.Start(t, "B", peertest.Configure(func(cfg *peer.Config) {
+		cfg.Finder = func(host.Host, []ma.Multiaddr) peer.Finder { return tracker }
+		cfg.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
+	}))
+	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
+	left := make(chan error, 1)
+	go func() { left <- get.WaitAll(t.Context(), peer.Site) }()
+	peertest.Eventually(t, "the first scrape", func() bool { return tracker.last.Load() != nil })
+	link.Peers = append(link.Peers, b.Addrs()...)
+	peertest.Wait(t, peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(t.TempDir(), "out")))
+	if err := <-left; err != nil {
+		t.Fatal(err)
+	}
+	if c := tracker.last.Load(); c.Whole != 3 {
+		t.Errorf("the node left while %d of %d nodes were complete", c.Whole, c.Nodes)
 	}
 }
