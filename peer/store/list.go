@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
@@ -322,9 +324,22 @@ func (w *walker) mayRead(at string, info fs.FileInfo) error {
 	return nil // hashing finds what else is wrong
 }
 
+// mtimeOf returns the modification time as manifests have it: of a time that does not fit, the nearest that does.
+func mtimeOf(info fs.FileInfo) int64 {
+	const first, last = proto.NoMTime + 1, math.MaxInt64
+	switch t := info.ModTime(); {
+	case t.Before(time.Unix(0, first)):
+		return first
+	case t.After(time.Unix(0, last)):
+		return last
+	default:
+		return t.UnixNano()
+	}
+}
+
 // newEntry returns the entry of a file or directory that info describes. Its error follows a path.
 func newEntry(path string, info fs.FileInfo) (proto.Entry, error) {
-	e := proto.Entry{Path: path, Mode: bitsOf(info.Mode()), MTime: info.ModTime().UnixNano()}
+	e := proto.Entry{Path: path, Mode: bitsOf(info.Mode()), MTime: mtimeOf(info)}
 	switch info.Mode().Type() {
 	case 0:
 		e.Kind, e.Size = proto.File, info.Size()

@@ -280,7 +280,7 @@ func (d opening) recordFound(file int, info fs.FileInfo) (journal.File, error) {
 	case !d.journal.Seed():
 		d.tree.dropCache(file) // a flush may have failed before: what is hashed must be on the disk
 		return rec, d.journal.Found(entry, rec)
-	case info.Size() != e.Size || info.ModTime().UnixNano() != e.MTime:
+	case info.Size() != e.Size || mtimeOf(info) != e.MTime:
 		return rec, d.changedSince(file, nil)
 	}
 	return rec, d.journal.SetFile(entry, rec)

@@ -455,7 +455,7 @@ func (t *tree) openDir(name string) (vfs.File, error) {
 // hasMetadata reports whether a file or directory has the mode and the time of e.
 func (t *tree) hasMetadata(info fs.FileInfo, e *proto.Entry) bool {
 	return info.Mode()&modeBits == t.mode(e, info) &&
-		(e.MTime == proto.NoMTime || info.ModTime().UnixNano() == e.MTime)
+		(e.MTime == proto.NoMTime || mtimeOf(info) == e.MTime)
 }
 
 // setMetadata gives an open file or directory, of which info is, its time, if the manifest has
