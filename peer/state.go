@@ -155,8 +155,8 @@ func (r *result) retry() {
 }
 
 // until returns the first state from now on for which a condition holds.
-func (t *Transfer) until(ctx context.Context, holds func(*state) bool) (*state, error) {
-	for s := t.state(); ; s = s.next {
+func (all *states) until(ctx context.Context, holds func(*state) bool) (*state, error) {
+	for s := all.current.Load(); ; s = s.next {
 		if holds(s) {
 			return s, nil
 		}
@@ -169,8 +169,8 @@ func (t *Transfer) until(ctx context.Context, holds func(*state) bool) (*state, 
 }
 
 // wait blocks until a result is known, or ctx ends.
-func (t *Transfer) wait(ctx context.Context, of func(*state) result) error {
-	s, err := t.until(ctx, func(s *state) bool { return of(s).known })
+func (all *states) wait(ctx context.Context, of func(*state) result) error {
+	s, err := all.until(ctx, func(s *state) bool { return of(s).known })
 	if err != nil {
 		return ctx.Err()
 	}

@@ -107,12 +107,12 @@ func (t *Transfer) halt(why error) {
 // It returns nil once the content was complete, even if the transfer has ended since. A concurrent call of
 // [Node.Get] or [Node.Seed] for the same content does not end it.
 func (t *Transfer) Wait(ctx context.Context) error {
-	return t.wait(ctx, func(s *state) result { return s.outcome })
+	return t.states.wait(ctx, func(s *state) result { return s.outcome })
 }
 
 // Flush is Wait until all of the content is on the disk, so that a crash of the machine does not harm it.
 func (t *Transfer) Flush(ctx context.Context) error {
-	return t.wait(ctx, func(s *state) result { return s.flushed })
+	return t.states.wait(ctx, func(s *state) result { return s.flushed })
 }
 
 // Err returns why the transfer failed or stopped, nil while it runs. The error is or wraps

@@ -187,7 +187,7 @@ func rewritten(m *proto.Manifest) func(store.Difference) bool {
 // of the right number.
 func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) {
 	defer t.use.start()()
-	s, err := t.awaitSwarm(ctx)
+	s, err := t.states.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +212,7 @@ var errNothingToVerify = errors.New("there is nothing to verify: the manifest is
 // transfer cannot be started or removed during Verify. Verify fails if the content is not at its path.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (found *Verification, err error) {
 	defer t.use.start()()
-	st, err := t.awaitSwarm(ctx)
+	st, err := t.states.awaitSwarm(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -248,8 +248,8 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 
 // awaitSwarm waits until the transfer serves what it has, or has ended, and returns that state. It fails if the
 // transfer waits for something else.
-func (t *Transfer) awaitSwarm(ctx context.Context) (s *state, err error) {
-	s, ended := t.until(ctx, func(s *state) bool {
+func (all *states) awaitSwarm(ctx context.Context) (s *state, err error) {
+	s, ended := all.until(ctx, func(s *state) bool {
 		switch {
 		case s.swarm != nil && s.swarm.Context().Err() == nil, !s.running():
 			return true
