@@ -31,7 +31,7 @@ func loadToken(file, data string) (token, error) {
 		b, err = datadir.ReadSecret(file)
 	} else {
 		file = filepath.Join(data, tokenFile)
-		b, err = datadir.LoadSecret(file, []byte(rand.Text()+"\n"))
+		b, err = datadir.LoadSecret(file, func() ([]byte, error) { return []byte(rand.Text() + "\n"), nil })
 	}
 	if err != nil {
 		return token{}, fmt.Errorf("cannot read the token of --http: %w", err)

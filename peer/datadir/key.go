@@ -2,9 +2,7 @@ package datadir
 
 import (
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,10 +17,16 @@ const keyFile = "key"
 // fails if another user can read it.
 func LoadKey(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, keyFile)
-	data, err := readPrivate(path, ", or remove it to get a new identity if one of them may have read it")
-	if errors.Is(err, fs.ErrNotExist) {
-		return makeKey(dir)
-	}
+	data, err := loadPrivate(path, ", or remove it to get a new identity if one of them may have read it", func() ([]byte, error) {
+		key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+		if err == nil {
+			err = os.MkdirAll(dir, 0o700)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return crypto.MarshalPrivateKey(key)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}
@@ -53,19 +57,4 @@ func SaveKey(dir string, key crypto.PrivKey) error {
 		return fmt.Errorf("key: %w", err)
 	}
 	return nil
-}
-
-// makeKey stores a new key. If another process is faster it loads that process's key.
-func makeKey(dir string) (crypto.PrivKey, error) {
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("key: %w", err)
-	}
-	if err = SaveKey(dir, key); errors.Is(err, fs.ErrExist) {
-		return LoadKey(dir)
-	}
-	return key, err
 }

@@ -30,17 +30,26 @@ func readPrivate(path, hint string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxSecret))
 }
 
-// LoadSecret reads the file of a secret. If there is none, LoadSecret creates it with the content b,
-// readable by its owner only.
-func LoadSecret(path string, b []byte) ([]byte, error) {
-	old, err := ReadSecret(path)
+// LoadSecret reads the file of a secret. If there is none, LoadSecret creates it with new content, readable by its owner
+// only.
+func LoadSecret(path string, create func() ([]byte, error)) ([]byte, error) {
+	return loadPrivate(path, "", create)
+}
+
+// loadPrivate is LoadSecret with the hint of readPrivate.
+func loadPrivate(path, hint string, create func() ([]byte, error)) ([]byte, error) {
+	old, err := readPrivate(path, hint)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return old, err
+	}
+	b, err := create()
+	if err != nil {
+		return nil, err
 	}
 	if err := createSecret(path, b); !errors.Is(err, fs.ErrExist) {
 		return b, err
 	}
-	return ReadSecret(path) // another process was faster
+	return readPrivate(path, hint) // another process was faster
 }
 
 func createSecret(path string, b []byte) error { return CreateFile(path, b, 0o600) }
