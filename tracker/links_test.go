@@ -14,7 +14,7 @@ import (
 
 // topologyLink returns a link of a table, the zero link if it is not known.
 func topologyLink(tb *table, from, to string) (out proto.TopologyLink) {
-	for _, l := range tb.topology(tb.now, []byte("s")).Links {
+	for _, l := range tb.swarm(tb.now, []byte("s")).makeTopology().Links {
 		if l.From == from && l.To == to {
 			out = l
 		}
@@ -124,7 +124,7 @@ func TestFullLinks(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	addMeasurement(tb, now, "b", "A", 0, 7, 7, 7) // it has expired
-	if tb.topology(now, []byte("s")) != nil || tb.links.Used() != 0 {
+	if tb.swarm(now, []byte("s")) != nil || tb.links.Used() != 0 {
 		t.Errorf("%d links of swarms that expired", tb.links.Used())
 	}
 }
@@ -220,7 +220,7 @@ func TestTopologyLockTime(t *testing.T) {
 	locked, free := time.Hour, time.Hour
 	for range 20 {
 		at := time.Now()
-		top := tb.topology(epoch, []byte("s"))
+		top := tb.swarm(epoch, []byte("s")).makeTopology()
 		done := time.Now()
 		finishTopology(top)
 		locked, free = min(locked, done.Sub(at)), min(free, time.Since(done))
@@ -259,7 +259,7 @@ func TestWrongLinks(t *testing.T) {
 			tb.measured(epoch, proto.PeerID(fmt.Sprint(i)), []byte("unknown"), m)
 		}
 	}
-	top := tb.topology(epoch, []byte("s"))
+	top := tb.swarm(epoch, []byte("s")).makeTopology()
 	finishTopology(top)
 	if n := len(top.Links); n < maxSwarmLinks-10 || n > maxSwarmLinks || len(top.Hosts) != 300 || tb.links.Used() != n {
 		t.Errorf("%d links, %d hosts, %d links of the table", n, len(top.Hosts), tb.links.Used())

@@ -33,7 +33,7 @@ func (t *table) keptTopology(now time.Time, key []byte) func() *proto.Topology {
 		return nil
 	}
 	if s.topology == nil || t.now.Sub(s.topologyAt) >= topologyAge {
-		reply := t.topology(now, key)
+		reply := s.makeTopology()
 		s.topologyAt, s.topology = t.now, sync.OnceValue(func() *proto.Topology {
 			finishTopology(reply)
 			return reply
@@ -42,13 +42,9 @@ func (t *table) keptTopology(now time.Time, key []byte) func() *proto.Topology {
 	return s.topology
 }
 
-// topology copies the measurements of a swarm, nil if it is not known. Hosts without a name have
-// none, and the links are in no order: see [finishTopology].
-func (t *table) topology(now time.Time, key []byte) *proto.Topology {
-	s := t.swarm(now, key)
-	if s == nil {
-		return nil
-	}
+// makeTopology copies the measurements of the members. Hosts without a name have none, and the links are in no order: see
+// [finishTopology].
+func (s *swarm) makeTopology() *proto.Topology {
 	out := &proto.Topology{
 		Hosts: make([]proto.Host, 0, min(len(s.members), proto.MaxMembers)),
 		Links: make([]proto.TopologyLink, 0, len(s.links)),

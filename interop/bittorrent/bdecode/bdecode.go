@@ -155,30 +155,20 @@ func ReadDict(b []byte, known ...string) (d Dict, after int, err error) {
 	return d, after, nil
 }
 
-func errMissing(key string) error { return fmt.Errorf("no %s", key) }
-
 // RequiredText returns a string, an error if there is none.
-func (d Dict) RequiredText(key string) (string, error) {
-	if d[key] == nil {
-		return "", errMissing(key)
-	}
-	text, err := d[key].Text()
-	if err != nil {
-		err = fmt.Errorf("%s: %w", key, err)
-	}
-	return text, err
-}
+func (d Dict) RequiredText(key string) (string, error) { return required(d, key, Value.Text) }
 
 // RequiredInteger returns an integer, an error if there is none.
-func (d Dict) RequiredInteger(key string) (int64, error) {
+func (d Dict) RequiredInteger(key string) (int64, error) { return required(d, key, Value.Integer) }
+
+func required[T any](d Dict, key string, get func(Value) (T, error)) (v T, err error) {
 	if d[key] == nil {
-		return 0, errMissing(key)
+		return v, fmt.Errorf("no %s", key)
 	}
-	n, err := d[key].Integer()
-	if err != nil {
+	if v, err = get(d[key]); err != nil {
 		err = fmt.Errorf("%s: %w", key, err)
 	}
-	return n, err
+	return v, err
 }
 
 // Text returns a string, "" if there is none.
