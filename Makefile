@@ -22,7 +22,7 @@ PURE = $(shell go list ./mob/... ./proto ./cast/hostset ./interop/mob-bench ./in
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|bench/operations\|cast\|collective\|feed\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
 
 # Tests in files for builds without the race detector, which multiplies the memory and CPU time that they need.
-UNRACED := TestMetricsCostLittle|TestFlood|TestNonMemberMemory|TestThousandNodesAnnounceTogether
+UNRACED := TestFlat|TestMetricsCostLittle|TestFlood|TestNonMemberMemory|TestThousandNodesAnnounceTogether
 
 FUZZTIME ?= 1m
 SOAKTIME ?= 30m
@@ -112,7 +112,7 @@ grid:
 	  go test -json -count=1 -p 1 -timeout 30m $(RATES) || failed=1; \
 	  go test -json -count=1 -p 2 -timeout 30m $(filter-out $(RATES),$(GRID)) || failed=1; \
 	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
-	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast ./peer ./tracker || failed=1; \
+	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast ./cast/stream ./peer ./tracker || failed=1; \
 	  wait $$! || failed=1; \
 	  cat $$browser; rm $$browser; \
 	  exit $$failed; \
