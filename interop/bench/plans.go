@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -49,9 +48,8 @@ func NewPlanCase(model string, symmetric bool, destinations int, algorithms []st
 
 // Run plans once with each algorithm, over the same links from the same source to the same
 // destinations, and adds the results. Cases with the same seed have the same links if they
-// are of one model, and destinations of the smaller case are also some of the larger's. If ctx
-// ends first, Run returns and leaves a planner running.
-func (c *PlanCase) Run(ctx context.Context, seed uint64) error {
+// are of one model, and destinations of the smaller case are also some of the larger's. Planners cannot be stopped.
+func (c *PlanCase) Run(seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 0x706c616e))
 	n, err := plan.NewNetwork(drawPlanTopology(c.Model, c.Symmetric, rng))
 	if err != nil {
@@ -79,18 +77,11 @@ func (c *PlanCase) Run(ctx context.Context, seed uint64) error {
 	}
 	for i := range c.Results {
 		r := &c.Results[i]
-		type planned struct {
-			rates []float64
-			took  time.Duration
-		}
-		p, err := Abandonable(ctx, func() (planned, error) {
-			rates, took, err := plannedRates(n, r.Algorithm, hosts, seed)
-			return planned{rates, took}, err
-		})
+		rates, took, err := plannedRates(n, r.Algorithm, hosts, seed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Algorithm, err)
 		}
-		r.add(p.rates, sum(p.rates)/sum(flat), least, p.took)
+		r.add(rates, sum(rates)/sum(flat), least, took)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func planReportOf(t *testing.T, symmetric bool) *PlanReport {
 	for _, n := range []int{5, 40} {
 		c := NewPlanCase("mixed", symmetric, n, plan.Algorithms())
 		for seed := range uint64(3) {
-			if err := c.Run(t.Context(), seed); err != nil {
+			if err := c.Run(seed); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,20 +79,14 @@ func NewRoundCase(s RoundStrategy, nodes, blocks, batches int) (*RoundCase, erro
 	return c, c.cfg.Check()
 }
 
-// Run simulates one broadcast and adds it to the case. The simulator cannot be stopped: if
-// ctx ends first, Run returns and leaves it running.
-func (c *RoundCase) Run(ctx context.Context, seed uint64) error {
+// Run simulates one broadcast and adds it to the case. The simulator cannot be stopped.
+func (c *RoundCase) Run(seed uint64) error {
 	cfg := c.cfg
 	cfg.Seed = seed
-	r, err := Abandonable(ctx, func() (*sim.RoundsReport, error) { return sim.RunRounds(cfg) })
+	r, err := sim.RunRounds(cfg)
 	if err != nil {
 		return err
 	}
-	c.add(r)
-	return nil
-}
-
-func (c *RoundCase) add(r *sim.RoundsReport) {
 	c.Rounds = append(c.Rounds, r.Rounds())
 	c.Median = c.sorted()[(len(c.Rounds)-1)/2]
 	sum := 0
@@ -104,6 +97,7 @@ func (c *RoundCase) add(r *sim.RoundsReport) {
 	c.sent += r.Sent
 	c.useless += r.Useless
 	c.Useless = float64(c.useless) / float64(c.sent)
+	return nil
 }
 
 func (c *RoundCase) sorted() []int { return slices.Sorted(slices.Values(c.Rounds)) }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -116,35 +115,15 @@ func (s *Simulation) Plan(algorithm string) error {
 func (s *Simulation) Name() string { return s.name }
 
 // Run simulates one run: nodes draw from the seed, while links and kills are as in the case. The
-// simulator cannot be stopped: if ctx ends first, Run returns and leaves it running.
-func (s *Simulation) Run(ctx context.Context, seed uint64) (*Run, error) {
+// simulator cannot be stopped.
+func (s *Simulation) Run(seed uint64) (*Run, error) {
 	cfg := s.cfg
 	cfg.Seed = seed
-	r, err := Abandonable(ctx, func() (*sim.Report, error) { return sim.Run(cfg) })
+	r, err := sim.Run(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return simResult(s.of, r), nil
-}
-
-// Abandonable calls f in a goroutine and returns its result, or the error of ctx if that
-// ends first.
-func Abandonable[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		v, err := f()
-		done <- result{v, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return *new(T), ctx.Err()
-	case r := <-done:
-		return r.value, r.err
-	}
 }
 
 // simResult converts the report of a simulation.

@@ -213,19 +213,21 @@ func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
 }
 
 // runs calls run --repeat times, with a seed for each call, and shows how long it takes.
-func (f *commonFlags) runs(ctx context.Context, a *command.App, system, what string, run func(ctx context.Context, seed uint64) error) error {
+func (f *commonFlags) runs(ctx context.Context, a *command.App, system, what string, run func(seed uint64) error) error {
 	for i := range f.repeat {
-		ended := make(chan error, 1)
-		go func() { ended <- run(ctx, f.seed+uint64(i)) }()
-		if err := await(a, f.runName(system, i)+": "+what, ended); err != nil {
+		err := await(ctx, a, f.runName(system, i)+": "+what, func() error { return run(f.seed + uint64(i)) })
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// await returns the result of a run, and until then shows how long it takes.
-func await(a *command.App, what string, ended <-chan error) error {
+// await calls run, and shows how long it takes. Simulations and planners cannot be stopped: if ctx ends first, await returns and
+// leaves run running.
+func await(ctx context.Context, a *command.App, what string, run func() error) error {
+	ended := make(chan error, 1)
+	go func() { ended <- run() }()
 	screen := a.Screen(false)
 	defer screen.Clear()
 	began := time.Now()
@@ -233,6 +235,8 @@ func await(a *command.App, what string, ended <-chan error) error {
 	defer tick.Stop()
 	for {
 		select {
+		case <-ctx.Done():
+			return ctx.Err()
 		case <-tick.C:
 			screen.Show(term.Text(fmt.Sprintf("%s for %.0f s", what, time.Since(began).Seconds())))
 		case err := <-ended:

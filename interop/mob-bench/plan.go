@@ -11,7 +11,6 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/topology"
-	"github.com/mobgrid/mob/interop/bench"
 	"github.com/mobgrid/mob/mob/plan"
 )
 
@@ -67,7 +66,7 @@ func newPlan(a *command.App) *cobra.Command {
 			if err := plan.CheckAlgorithm(algorithm); err != nil {
 				return command.Usagef("--algorithm: %w", err)
 			}
-			r, err := planFile(ctx, given[0], source, algorithm, seed)
+			r, err := planFile(ctx, a, given[0], source, algorithm, seed)
 			switch {
 			case err != nil:
 				return err
@@ -79,19 +78,20 @@ func newPlan(a *command.App) *cobra.Command {
 	})
 }
 
-func planFile(ctx context.Context, path, source, algorithm string, seed uint64) (*planReport, error) {
+func planFile(ctx context.Context, a *command.App, path, source, algorithm string, seed uint64) (*planReport, error) {
 	t, err := topology.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	// Planners cannot be stopped: on Ctrl-C the program ends without them.
-	return bench.Abandonable(ctx, func() (*planReport, error) {
-		r, err := makePlan(t, source, algorithm, seed)
-		if err != nil {
-			err = fmt.Errorf("%s: %w", path, err)
-		}
-		return r, err
+	var r *planReport
+	err = await(ctx, a, algorithm, func() (err error) {
+		r, err = makePlan(t, source, algorithm, seed)
+		return err
 	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
 }
 
 // makePlan makes a plan and its report.

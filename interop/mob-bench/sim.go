@@ -130,8 +130,8 @@ func (f *simFlags) report(ctx context.Context, a *command.App, c *bench.Case) (*
 	}
 	r := bench.NewReport(c)
 	a.Note("%s", r.Case)
-	err := f.runs(ctx, a, s.Name(), "simulating", func(ctx context.Context, seed uint64) error {
-		run, err := s.Run(ctx, seed)
+	err := f.runs(ctx, a, s.Name(), "simulating", func(seed uint64) error {
+		run, err := s.Run(seed)
 		if err == nil {
 			r.Add(s.Name(), run)
 		}
