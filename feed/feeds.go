@@ -47,7 +47,7 @@ type entry struct {
 	stop func() // ends role, and waits for that
 }
 
-// role is what a node does with a feed: it is a publisher or a follower.
+// role is a publisher or a follower of a feed.
 type role interface {
 	run(ctx context.Context) // until ctx ends
 	describe(*Info)

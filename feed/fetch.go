@@ -41,7 +41,7 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.begin(h)
+	f.startVersion(h)
 	v := &fetched{Version: Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(h.Seq), Note: h.Note, Length: m.Length()}}
 	origins := f.origins(h, m)
 	var before peer.Status

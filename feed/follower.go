@@ -46,8 +46,7 @@ type follower struct {
 // kept is on the disk.
 type kept struct {
 	Head []byte `json:"head,omitempty"` // signed, of the newest version
-	// Versions are those that it fetched and has not removed, in ascending order: complete ones up to Complete, and then
-	// incomplete ones.
+	// Versions lists the versions on the disk, in ascending order: complete ones up to Complete, and then incomplete ones.
 	Versions []uint64 `json:"versions"`
 	Partial  []uint64 `json:"partial,omitempty"` // written by earlier releases: incomplete versions
 	Complete uint64   `json:"complete"`

@@ -151,8 +151,8 @@ func TestTwoPublishers(t *testing.T) {
 	}
 }
 
-// TestPublisherLeaves ends a publisher after a version that it pushed: a follower that comes later fetches it from the first one, which does not
-// wait until it would serve the version in any case.
+// TestPublisherLeaves ends a publisher after a version that it pushed: a later follower fetches it from the first one before
+// ServeDelay.
 func TestPublisherLeaves(t *testing.T) {
 	t.Parallel()
 	d := peertest.NewTracker()

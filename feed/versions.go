@@ -19,8 +19,8 @@ import (
 // maxPartial bounds the incomplete versions on the disk, if new ones come faster than they are fetched.
 const maxPartial = 3
 
-// begin records that a version will be created. It removes the oldest incomplete ones.
-func (f *follower) begin(h *Head) {
+// startVersion records that a version will be created. It removes the oldest incomplete ones.
+func (f *follower) startVersion(h *Head) {
 	known := slices.Contains(f.kept.Versions, h.Seq)
 	all := f.kept.Versions
 	complete, _ := slices.BinarySearch(all, f.kept.Complete+1)
