@@ -44,7 +44,7 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 		case op.Elem > 0 && size%op.Elem != 0:
 			return fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
 		}
-		r.plan = newPlan(name, root, size, op.Elem, c.groups)
+		r.plan, r.header = newPlan(name, root, size, op.Elem, c.groups), c.header(kindPart)
 		if err = r.run(ctx); err == nil && name == opReduce {
 			err = c.settle(ctx, root)
 		}
@@ -71,6 +71,7 @@ type reduction struct {
 	c      *Comm
 	op     Op
 	plan   *plan
+	header header
 	values [][]byte
 	out    []byte
 
@@ -103,13 +104,13 @@ func (r *reduction) run(ctx context.Context) error {
 	if p.unit > 0 && r.missing > 0 {
 		r.out = make([]byte, len(r.values[0]))
 	}
-	for _, u := range p.order(c.own) {
-		if owner := p.owner(c.own, u); owner != c.rank {
-			b := r.value(u)
-			if p.name == opShuffle {
-				b = bytes.Clone(b) // the caller may change it when this member has its own result
-			}
-			r.send(kindPart, u, b, owner)
+	order, sent := p.order(c.own), make(chan struct{})
+	go func() { // while values merge
+		defer close(sent)
+		r.sendParts(order)
+	}()
+	for _, u := range order {
+		if p.owner(c.own, u) != c.rank {
 			continue
 		}
 		own := frame{header: header{Kind: kindPart, Index: uint32(u)}, from: c.rank, data: r.value(u)}
@@ -129,7 +130,22 @@ func (r *reduction) run(ctx context.Context) error {
 			return err
 		}
 	}
+	<-sent
 	return nil
+}
+
+// sendParts sends this member's values to the owners of their units.
+func (r *reduction) sendParts(order []int) {
+	for _, u := range order {
+		owner, b := r.plan.owner(r.c.own, u), r.value(u)
+		if owner == r.c.rank {
+			continue
+		}
+		if r.plan.name == opShuffle {
+			b = bytes.Clone(b) // the caller may change it when this member has its own result
+		}
+		r.send(kindPart, u, b, owner)
+	}
 }
 
 // value returns this member's value of a unit.
@@ -145,8 +161,8 @@ func (r *reduction) value(u int) []byte {
 }
 
 func (r *reduction) send(k kind, u int, b []byte, to ...int) {
-	h := r.c.header(k)
-	h.Index = uint32(u)
+	h := r.header
+	h.Kind, h.Index = k, uint32(u)
 	r.c.send(frame{header: h, data: b}, to...)
 }
 
