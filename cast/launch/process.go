@@ -32,23 +32,22 @@ type Process struct {
 	out         *io.PipeReader
 	records     *recordReader
 	stderr      tail
-	wake        chan struct{}   // has a token when the writer has work
+	stdin       queue           // messages
 	alive       context.Context // done when the shell has exited, and status, cut and stderr are final
 	status      int
 	cut         bool // it has ended with connectionLost, before Kill
 
 	mu     sync.Mutex
 	killed bool
-	banner []byte   // text on standard output, if no record was received
-	why    error    // reason of killFor
-	unsent [][]byte // messages
-	size   int      // of unsent, in bytes
-	closed bool     // no more messages
+	banner []byte // text on standard output, if no record was received
+	why    error  // reason of killFor
+	closed bool   // no more messages
 }
 
 // start runs a command line on a host.
 func start(shell Runner, host, line string) (*Process, error) {
-	p := &Process{host: host, shell: shell.Name(), wake: make(chan struct{}, 1)}
+	p := &Process{host: host, shell: shell.Name()}
+	p.stdin.init()
 	out, stdout := io.Pipe()
 	var err error
 	if p.command, err = shell.Run(host, line, stdout, &p.stderr); err != nil {
@@ -65,37 +64,14 @@ func start(shell Runner, host, line string) (*Process, error) {
 		p.mu.Unlock()
 		p.stderr.endLine()
 		_ = stdout.Close()
+		p.stdin.add(nil, true)
 		exited()
 	}()
-	go p.write()
+	go func() {
+		p.stdin.copy(p.command, func(int) {})
+		_ = p.command.Close()
+	}()
 	return p, nil
-}
-
-// write sends the queued messages until Kill or CloseStdin.
-func (p *Process) write() {
-	for {
-		p.mu.Lock()
-		messages, closed := p.unsent, p.closed
-		p.unsent, p.size = nil, 0
-		p.mu.Unlock()
-		for _, message := range messages {
-			if _, err := p.command.Write(message); err != nil { // the shell exits
-				break
-			}
-		}
-		if len(messages) > 0 {
-			continue // CloseStdin and Send may share a token
-		}
-		if closed {
-			_ = p.command.Close()
-			return
-		}
-		select {
-		case <-p.wake:
-		case <-p.alive.Done():
-			return
-		}
-	}
 }
 
 // Send queues v as a line of JSON for the program. It does not block. A host that does not read is killed when the queue is
@@ -110,12 +86,10 @@ func (p *Process) Send(v any) error {
 	if p.closed {
 		return os.ErrClosed
 	}
-	if p.size += len(line) + 1; p.size > maxUnsent {
+	if p.stdin.add(append(line, '\n'), false) > maxUnsent {
 		go p.killFor(errBehind)
 		return errBehind
 	}
-	p.unsent = append(p.unsent, append(line, '\n'))
-	p.notify()
 	return nil
 }
 
@@ -124,14 +98,7 @@ func (p *Process) CloseStdin() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	p.notify()
-}
-
-func (p *Process) notify() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	p.stdin.add(nil, true)
 }
 
 // Next returns the next record of the program. It returns io.EOF at the end: then the shell has exited, or is killed.
@@ -164,8 +131,8 @@ func (p *Process) killFor(why error) {
 	if p.why == nil {
 		p.why = why
 	}
-	p.closed, p.unsent = true, nil
-	p.notify()
+	p.closed = true
+	p.stdin.add(nil, true)
 	p.mu.Unlock()
 	if !first {
 		return

@@ -50,17 +50,14 @@ type half struct {
 	id   int
 	send func(*Frame)
 
-	mu      sync.Mutex
-	changed sync.Cond
-	unacked int    // bytes sent
-	queue   []byte // received bytes
-	ended   bool   // no more is received
-	closed  bool   // no more can be sent
+	queue        // received bytes; its lock guards the fields below
+	unacked int  // bytes sent
+	closed  bool // no more can be sent
 }
 
 func newHalf(id int, send func(*Frame)) *half {
 	h := &half{id: id, send: send}
-	h.changed.L = &h.mu
+	h.init()
 	return h
 }
 
@@ -85,30 +82,14 @@ func (h *half) Write(b []byte) (int, error) {
 // take processes a received frame. It reports whether the other side stays within its limit.
 func (h *half) take(f *Frame) bool {
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.queue = append(h.queue, f.Data...)
 	h.unacked -= f.Acked
-	h.ended = h.ended || f.End
-	h.changed.Broadcast()
-	return len(h.queue) <= maxUnacked
+	h.mu.Unlock()
+	return h.add(f.Data, f.End) <= maxUnacked
 }
 
-// copy writes received data to w until the end.
+// copy writes received data to w until the end, and acknowledges it.
 func (h *half) copy(w io.Writer) {
-	for {
-		h.mu.Lock()
-		for len(h.queue) == 0 && !h.ended {
-			h.changed.Wait()
-		}
-		b := h.queue
-		h.queue = nil
-		h.mu.Unlock()
-		if len(b) == 0 {
-			return
-		}
-		_, _ = w.Write(b) // fails if the command has exited
-		h.send(&Frame{ID: h.id, Acked: len(b)})
-	}
+	h.queue.copy(w, func(n int) { h.send(&Frame{ID: h.id, Acked: n}) })
 }
 
 // close ends both directions. Received data is still written.

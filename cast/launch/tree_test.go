@@ -230,8 +230,9 @@ func TestRelayWindow(t *testing.T) {
 
 		p := &Process{
 			out: stdout, records: newRecordReader(stdout), command: &scriptedCommand{PipeWriter: out, in: in},
-			alive: t.Context(), wake: make(chan struct{}, 1),
+			alive: t.Context(),
 		}
+		p.stdin.init()
 		p.remote = &remote{process: p, shell: Shell{"rsh"}, ids: new(atomic.Int64)}
 		unread, block := io.Pipe()
 		defer unread.Close()
@@ -256,7 +257,8 @@ func TestFramesOfFormerLogin(t *testing.T) {
 	c := New(Config{Programs: oneProgram(), Shell: newForest(), Children: 8})
 	var logins [2]*remote
 	for i := range logins {
-		p := &Process{wake: make(chan struct{}, 1)}
+		p := new(Process)
+		p.stdin.init()
 		logins[i] = &remote{process: p, shell: c.cfg.Shell, ids: &c.ids}
 		command, err := logins[i].Run("n1", "", io.Discard, io.Discard)
 		if err != nil {
