@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/mobgrid/mob/interop/sshd"
 )
@@ -13,24 +15,22 @@ import (
 type Cast struct {
 	// Bin is the directory of the program mob.
 	Bin string
-	// There has the same build on the path of the hosts; otherwise they have no program
-	// yet.
-	There bool
-	// Stream has the content come from standard input, and go into a command.
-	Stream bool
+	// Options follow the name: ThereOption and StreamOption.
+	Options []string
 }
 
+// ThereOption has the same build on the path of the hosts, which otherwise have no program yet. StreamOption has the content come
+// from standard input, and go into a command.
+const (
+	ThereOption  = "there"
+	StreamOption = "stream"
+)
+
 // Name implements [System]: it is such as mob:cast or mob:cast:there:stream.
-func (c Cast) Name() string {
-	name := "mob:cast"
-	if c.There {
-		name += ":there"
-	}
-	if c.Stream {
-		name += ":stream"
-	}
-	return name
-}
+func (c Cast) Name() string { return strings.Join(append([]string{"mob:cast"}, c.Options...), ":") }
+
+// Has reports whether the system has an option.
+func (c Cast) Has(option string) bool { return slices.Contains(c.Options, option) }
 
 // Missing implements [System].
 func (c Cast) Missing() error {
@@ -40,7 +40,7 @@ func (c Cast) Missing() error {
 // Prepare implements [System]: it starts the servers of ssh.
 func (c Cast) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	host := sshd.Config{Hide: c.Bin}
-	if c.There {
+	if c.Has(ThereOption) {
 		host.Programs = c.Bin
 	}
 	r, err := newRemote(ctx, site, host)
@@ -48,7 +48,7 @@ func (c Cast) Prepare(ctx context.Context, site Site) (Transfer, error) {
 		return nil, err
 	}
 	var args []string
-	if c.Stream {
+	if c.Has(StreamOption) {
 		args = []string{"cast", "-", "--exec", "cat >" + copyName}
 		r.stdin = site.Content
 	} else {

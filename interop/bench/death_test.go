@@ -82,7 +82,7 @@ func TestGridSurvivesDeathOfSource(t *testing.T) {
 // last relay. Those after it steal, and the content enters no cluster twice for that.
 func TestGridPlannedSurvivesDeathOfRelay(t *testing.T) {
 	t.Parallel()
-	planned := Mob{Bin: bin(t), Seed: []string{PlanOption + "chain"}}
+	planned := Mob{Bin: bin(t), Options: []string{PlanOption + "chain"}}
 	r := mustRun(t, fastGrid(t, "3x3", killSize, Kills{Percent: 1, After: 2 * killAfter}), planned)
 	if len(r.Killed) != 1 {
 		t.Errorf("%v are killed, want one", r.Killed)

@@ -59,7 +59,7 @@ func seedOptions() map[string][]string {
 // number of nodes that name it.
 func runFaulty(t testing.TB, b *Bench, seed []string, f *fault) (_ *Run, named int) {
 	t.Helper()
-	m := Mob{Bin: faultyBin(t), Seed: seed}
+	m := Mob{Bin: faultyBin(t), Options: seed}
 	if f != nil {
 		m.Instead = map[string][]string{f.member: {"faulty", "--fault", f.name}}
 	}

@@ -43,7 +43,7 @@ func guardCases(t testing.TB) []guardCase {
 	}
 	seeded := func(option string) guardCase {
 		g := onFast(option, func(*Case) {})
-		g.system.Seed = []string{option}
+		g.system.Options = []string{option}
 		return g
 	}
 	claimer := onFast("claimer", member(100*netns.MBps)) // a SlowNIC, so that the run does not wait for C2

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mobgrid/mob/interop/netns"
@@ -16,39 +17,30 @@ import (
 type Mob struct {
 	// Bin is the directory of the programs mob and mobd.
 	Bin string
-	// Seed are options of mob seed for the content, without the leading dashes.
-	Seed []string
-	// Instead and Flat are as in [Fleet].
+	// Options follow the name. They are FlatOption, PipeOption, ShuffledOption, and options of mob seed for the content, without
+	// the leading dashes.
+	Options []string
+	// Instead is as in [Fleet].
 	Instead map[string][]string
-	Flat    bool
-	// Pipe has receivers get the content to standard output.
-	Pipe bool
-	// Shuffled has plans know nothing of clusters, so that a chain is in no order.
-	Shuffled bool
 }
 
-// FlatOption follows the name of mob, and a colon, in the name of a [Mob] that is flat.
-const FlatOption = "site"
-
-// PipeOption likewise has a [Mob] get to pipes.
-const PipeOption = "pipe"
-
-// ShuffledOption likewise has a [Mob] shuffled.
-const ShuffledOption = "shuffled"
+// The options that are not of mob seed: daemons know their site only, receivers get the content to standard output, and
+// plans know nothing of clusters, so that a chain is in no order.
+const (
+	FlatOption     = "site"
+	PipeOption     = "pipe"
+	ShuffledOption = "shuffled"
+)
 
 // Name implements [System]: it is such as mob, mob:coded=32 or mob:site.
-func (m Mob) Name() string {
-	parts := []string{"mob"}
-	if m.Flat {
-		parts = append(parts, FlatOption)
-	}
-	if m.Pipe {
-		parts = append(parts, PipeOption)
-	}
-	if m.Shuffled {
-		parts = append(parts, ShuffledOption)
-	}
-	return strings.Join(append(parts, m.Seed...), ":")
+func (m Mob) Name() string { return strings.Join(append([]string{"mob"}, m.Options...), ":") }
+
+// Has reports whether the system has an option.
+func (m Mob) Has(option string) bool { return slices.Contains(m.Options, option) }
+
+// SeedOptions returns the options of mob seed.
+func (m Mob) SeedOptions() []string {
+	return slices.DeleteFunc(slices.Clone(m.Options), func(o string) bool { return o == FlatOption || o == PipeOption || o == ShuffledOption })
 }
 
 // Missing implements [System].
@@ -68,7 +60,7 @@ func missingBuilt(bin string, programs ...string) error {
 func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
 	f := m.fleet(site)
 	var flags []string
-	for _, option := range m.Seed {
+	for _, option := range m.SeedOptions() {
 		flags = append(flags, "--"+option)
 		if !strings.HasPrefix(option, PlanOption) {
 			continue
@@ -87,7 +79,7 @@ func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
 }
 
 func (m Mob) fleet(site Site) *Fleet {
-	return &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Flat, Pipe: m.Pipe}
+	return &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Has(FlatOption), Pipe: m.Has(PipeOption)}
 }
 
 // PlanOption is the beginning of the option of mob seed that has the transfer follow a plan.
@@ -100,7 +92,7 @@ func (m Mob) topology(site Site, f *Fleet) (file string, err error) {
 	for _, h := range t.Hosts {
 		f.Hosts[h.Name] = h.Name
 	}
-	if m.Shuffled {
+	if m.Has(ShuffledOption) {
 		f.Hosts = shuffle(t, site.Case.Seed)
 	}
 	file = filepath.Join(site.Dir, "topology.toml")

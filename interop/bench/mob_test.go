@@ -130,7 +130,7 @@ func mustRunWasteful(t testing.TB, b *Bench, s System) *Run {
 func TestSmallGrid(t *testing.T) {
 	t.Parallel()
 	needsNamespaces(t)
-	o := &observedMob{Mob: Mob{Bin: bin(t), Seed: []string{"piece-length=1MiB"}}, t: t}
+	o := &observedMob{Mob: Mob{Bin: bin(t), Options: []string{"piece-length=1MiB"}}, t: t}
 	if o.Name() != "mob:piece-length=1MiB" {
 		t.Error(o.Name())
 	}

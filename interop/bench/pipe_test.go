@@ -10,7 +10,7 @@ func TestGridPipes(t *testing.T) {
 	t.Parallel()
 	b := fastGrid(t, "4x4", 60e6, Kills{})
 	var first time.Duration
-	o := &observedMob{Mob: Mob{Bin: bin(t), Pipe: true}, t: t}
+	o := &observedMob{Mob: Mob{Bin: bin(t), Options: []string{PipeOption}}, t: t}
 	o.after = func(tr *mobTransfer) {
 		for _, d := range tr.Daemons {
 			first = max(first, d.first.Sub(d.started))

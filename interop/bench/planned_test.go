@@ -14,7 +14,7 @@ import (
 
 // planned is a system whose transfers follow a plan.
 func planned(t testing.TB, algorithm string) Mob {
-	return Mob{Bin: bin(t), Seed: []string{PlanOption + algorithm}}
+	return Mob{Bin: bin(t), Options: []string{PlanOption + algorithm}}
 }
 
 // TestPlannedRacks runs plans on two sites of two racks of four. Each piece enters each site once,

@@ -27,7 +27,7 @@ func TestRacks(t *testing.T) {
 			t.Errorf("%v; want %.1f to %.1f", k, least, limit)
 		}
 	}
-	flat := mustRun(t, b, Mob{Bin: bin(t), Flat: true})
+	flat := mustRun(t, b, Mob{Bin: bin(t), Options: []string{FlatOption}})
 	sum := func(r *Run) (all float64) {
 		for _, k := range r.RackCopies {
 			all += k.Copies

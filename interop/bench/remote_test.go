@@ -39,7 +39,7 @@ func TestCast(t *testing.T) {
 	var mu sync.Mutex
 	copies := map[string]float64{}
 	t.Run("each", func(t *testing.T) { // ends when all have
-		for _, c := range []Cast{{}, {There: true}, {There: true, Stream: true}} {
+		for _, c := range []Cast{{}, {Options: []string{ThereOption}}, {Options: []string{ThereOption, StreamOption}}} {
 			c.Bin = bin(t)
 			t.Run(c.Name(), func(t *testing.T) {
 				t.Parallel()
@@ -65,7 +65,7 @@ func TestCast(t *testing.T) {
 func TestCastSurvivesDeath(t *testing.T) {
 	t.Parallel()
 	needsGrid(t)
-	c := Cast{Bin: bin(t), There: true}
+	c := Cast{Bin: bin(t), Options: []string{ThereOption}}
 	if err := c.Missing(); err != nil {
 		t.Skip(err)
 	}

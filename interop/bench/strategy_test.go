@@ -17,7 +17,7 @@ func TestGridGossip(t *testing.T) {
 			c := testCase(t, "6", 15e6)
 			c.Clusters[0].NIC = 6 * netns.MBps
 			c.Kills = Kills{Percent: 20, After: c.Ideal() / 2}
-			r := mustRunWasteful(t, newBench(t, c), Mob{Bin: bin(t), Seed: []string{"coded=16", "strategy=" + name}})
+			r := mustRunWasteful(t, newBench(t, c), Mob{Bin: bin(t), Options: []string{"coded=16", "strategy=" + name}})
 			if len(r.Killed) != 1 {
 				t.Errorf("%d nodes were killed, want 1", len(r.Killed))
 			}

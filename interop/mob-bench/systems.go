@@ -81,19 +81,8 @@ func seededSystem(options []string) (bench.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range options {
-		switch o {
-		case bench.FlatOption:
-			s.Flat = true
-		case bench.PipeOption:
-			s.Pipe = true
-		case bench.ShuffledOption:
-			s.Shuffled = true
-		default:
-			s.Seed = append(s.Seed, o)
-		}
-	}
-	if err := checkSeedOptions(s.Seed); err != nil {
+	s.Options = options
+	if err := checkSeedOptions(s.SeedOptions()); err != nil {
 		return nil, fmt.Errorf("unknown system %q: mob seed: %w", s.Name(), err)
 	}
 	return s, nil
@@ -105,18 +94,12 @@ const castSuffix = ":cast"
 // castSystem is mob cast, with options there and stream.
 func castSystem(name string, options []string) (bench.System, error) {
 	s, err := ownSystem()
-	c := bench.Cast{Bin: s.Bin}
 	for _, o := range options {
-		switch o {
-		case "there":
-			c.There = true
-		case "stream":
-			c.Stream = true
-		default:
+		if o != bench.ThereOption && o != bench.StreamOption {
 			return nil, fmt.Errorf("unknown system %q: %s has the options \"there\" and \"stream\"", name, own+castSuffix)
 		}
 	}
-	return c, err
+	return bench.Cast{Bin: s.Bin, Options: options}, err
 }
 
 // ownNames lists the systems that are mob alone, for --check: "mob" if there is none. A cast
@@ -127,11 +110,11 @@ func ownNames(systems []bench.System) []string {
 	for _, s := range systems {
 		switch s := s.(type) {
 		case bench.Mob:
-			if !s.Flat {
+			if !s.Has(bench.FlatOption) {
 				names = append(names, s.Name())
 			}
 		case bench.Cast:
-			if s.There {
+			if s.Has(bench.ThereOption) {
 				names = append(names, s.Name())
 			}
 		}
