@@ -145,15 +145,8 @@ func (s *swarm) missing(c *group) uint64 {
 type swarmCopy struct {
 	key      string
 	total    uint32
-	members  int
-	clusters []clusterCopy
-}
-
-type clusterCopy struct {
-	name     string
-	complete int
-	missing  uint64
-	members  []memberCopy
+	clusters []proto.ScrapeCluster
+	members  []memberCopy // of the clusters, in the same order
 }
 
 type memberCopy struct {
@@ -163,7 +156,6 @@ type memberCopy struct {
 }
 
 func (s *swarm) copy() *swarmCopy {
-	out := &swarmCopy{key: s.key, total: s.total, members: len(s.members), clusters: make([]clusterCopy, 0, s.clusters)}
 	members := make([]memberCopy, 0, len(s.members))
 	for c := range s.all() {
 		for _, m := range c.members {
@@ -171,10 +163,8 @@ func (s *swarm) copy() *swarmCopy {
 				members = append(members, memberCopy{m.id, m.have, m.total, m.ingress})
 			}
 		}
-		first := len(members) - c.nodes
-		out.clusters = append(out.clusters, clusterCopy{c.name, int(c.complete), s.missing(c), members[first:]})
 	}
-	return out
+	return &swarmCopy{s.key, s.total, s.scrape(proto.MaxClusterParts), members}
 }
 
 // describe adds the clusters and the sites to an overview.
@@ -189,25 +179,26 @@ func (s *swarmCopy) overview(parts int) (out []ClusterOverview) {
 	var missing uint64
 	var complete int
 	for _, c := range s.clusters {
-		missing += c.missing
-		complete += c.complete
+		missing += c.Missing
+		complete += int(c.Whole)
 	}
 	// A straggler needs twice the mean, and a twentieth of the content. While most members are incomplete there
 	// are none: a member may have received pieces since its last announce.
-	far := max(2*missing/uint64(s.members), uint64(s.total)/20, 1)
-	if 2*complete < s.members {
+	far := max(2*missing/uint64(len(s.members)), uint64(s.total)/20, 1)
+	if 2*complete < len(s.members) {
 		far = math.MaxUint64
 	}
+	rest := s.members
 	for _, c := range s.clusters {
-		name := proto.ClusterGroup(c.name, parts)
+		name := proto.ClusterGroup(c.Name, parts)
 		if len(out) == 0 || out[len(out)-1].Name != name {
 			out = append(out, ClusterOverview{Name: name})
 		}
 		co := &out[len(out)-1]
-		co.Nodes += len(c.members)
-		co.Whole += c.complete
-		co.Missing += c.missing
-		for _, m := range c.members {
+		co.Nodes += int(c.Nodes)
+		co.Whole += int(c.Whole)
+		co.Missing += c.Missing
+		for _, m := range rest[:c.Nodes] {
 			co.addStraggler(m, s.total, far)
 			if m.ingress == nil {
 				continue
@@ -217,6 +208,7 @@ func (s *swarmCopy) overview(parts int) (out []ClusterOverview) {
 				co.addFlow(FlowOverview{proto.ClusterGroup(f.from, parts), int64(f.bytes), int64(f.rate)})
 			}
 		}
+		rest = rest[c.Nodes:]
 	}
 	return out
 }
