@@ -67,10 +67,13 @@ func newVerification(
 	ctx context.Context, s *state, disk *store.Disk, check []bool, progress func(done, total int64),
 ) (*verification, error) {
 	m := s.desc.Manifest()
-	v := &verification{m: m, leftOut: s.rec.LeftOut, total: bytesOf(m, check), progress: progress}
+	v := &verification{m: m, leftOut: s.rec.LeftOut, progress: progress}
 	complete := wasComplete(s.rec)
 	for i, check := range check {
-		if !check && complete && (disk == nil || !disk.LeavesOut(i)) {
+		switch {
+		case check:
+			v.total += int64(m.PieceSize(i))
+		case complete && (disk == nil || !disk.LeavesOut(i)):
 			v.missing = append(v.missing, i)
 		}
 	}
@@ -103,14 +106,6 @@ func auditSwarm(
 		return err
 	}
 	return disk.Accept(changed, good)
-}
-
-// bytesOf returns the bytes of the pieces that are set.
-func bytesOf(m *proto.Manifest, pieces []bool) (n int64) {
-	for i := range store.Pieces(pieces) {
-		n += int64(m.PieceSize(i))
-	}
-	return n
 }
 
 // record returns a function for [store.Audit]: it records the verdict in a store, then calls found.
