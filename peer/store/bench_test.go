@@ -110,6 +110,25 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// BenchmarkSeed starts a seed of 5000 files.
+func BenchmarkSeed(b *testing.B) {
+	entries := []proto.Entry{}
+	for i := range 5000 {
+		entries = append(entries, storetest.File(strconv.Itoa(i), 64))
+	}
+	c := storetest.Make(b, 1, entries...)
+	root := filepath.Join(b.TempDir(), "content")
+	(&place{Content: c, t: b}).Write(b, root)
+	state := b.TempDir()
+	for b.Loop() {
+		d, err := store.Seed(state, root, c.Manifest, store.NewFiles(0))
+		if err != nil {
+			b.Fatal(err)
+		}
+		d.Close()
+	}
+}
+
 // BenchmarkSmallFiles is a transfer of 2000 files, with a restart after it.
 func BenchmarkSmallFiles(b *testing.B) {
 	entries := []proto.Entry{}

@@ -103,7 +103,7 @@ func Seed(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := at.check(m); err != nil {
 		return nil, err
 	}
-	return opening{Disk: newDisk(m, files), fresh: true}.startJournal(dir, at, true)
+	return opening{Disk: newDisk(m, files), fresh: true, seeded: make(map[int]journal.File)}.startJournal(dir, at, true)
 }
 
 // startJournal starts a store of content that exists, with a new journal.

@@ -323,9 +323,8 @@ func (d *Disk) Close() error {
 	d.flush.group.Wait()
 	d.stage.Store(finished)
 	d.closeFiles()
-	for _, file := range d.files.all(func(f *fileRecord) bool { return f.written && f.state != fileGone }) {
-		_ = d.stamp(file) // without a stamp it is hashed again
-	}
+	// Without a stamp a file is hashed again.
+	_ = d.stamp(d.files.all(func(f *fileRecord) bool { return f.written && f.state != fileGone }))
 	err := d.tree.root.Close()
 	// With the lock, since an earlier call may still write to the journal.
 	d.mu.Lock()

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -52,11 +54,9 @@ func (d flusher) run(covers uint32) {
 		return
 	}
 	// A kill of the process then costs no more than the files that it was writing.
-	for _, file := range d.files.all(func(f *fileRecord) bool { return f.written && !f.dirty && f.state != fileGone }) {
-		if d.complete(file) {
-			_ = d.stamp(file) // without a stamp it is hashed again
-		}
-	}
+	written := d.files.all(func(f *fileRecord) bool { return f.written && !f.dirty && f.state != fileGone })
+	written = slices.DeleteFunc(written, func(file int) bool { return !d.complete(file) })
+	_ = d.stamp(written) // without a stamp a file is hashed again
 	if err := d.journal.Sync(); err != nil {
 		d.fail(err)
 	}
@@ -88,52 +88,76 @@ func (d *Disk) fail(cause error) {
 	}
 }
 
-// stamp records the state of a file that was written to, unless another program changed or
-// replaced it. Once the store has left the file, that is its state then, and a later change shows.
-func (d *Disk) stamp(file int) (err error) {
-	defer func() {
+// stamp records the states of files that were written to, unless another program changed or
+// replaced them. Once the store has left a file, that is its state then, and a later change shows.
+func (d *Disk) stamp(files []int) (failed error) {
+	states := make(Stamps)
+	for _, file := range files {
+		// Before the state is read, which may be another after the next write.
+		rec := d.files.update(file, func(f *fileRecord) { f.written = false })
+		s, err := d.lastState(file, rec)
+		if s != (journal.Stamp{}) {
+			states[file] = s
+		}
 		if err != nil {
 			d.files.update(file, func(f *fileRecord) { f.written = true })
 		}
-	}()
-	// Before the state is read, which may be another after the next write.
-	rec := d.files.update(file, func(f *fileRecord) { f.written = false })
-	s := rec.Stamp
-	switch {
-	case s.Changed == 0 && rec.left(): // another program may have changed it since the last write
-		return nil
-	case s.Changed == 0:
-		info, err := d.tree.stat(file)
-		if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
-			return err
-		}
-		if s = stampOf(info); !d.journal.Seed() && !d.tree.owns(d.tree.fileName(file), rec.File, info) {
-			return nil // another file has the name by now
-		}
+		failed = cmp.Or(failed, err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.recordStamp(file, s)
+	err := d.recordStamps(states)
+	for file := range states {
+		d.files.update(file, func(f *fileRecord) { f.written = f.written || err != nil })
+	}
+	return cmp.Or(failed, err)
 }
 
-// recordStamp is stamp once the state is known. The caller holds the lock.
-func (d *Disk) recordStamp(file int, s journal.Stamp) error {
-	rec := d.files.at(file)
-	if d.failed != nil || rec.foreign || rec.Inode != s.Inode && !d.journal.Seed() { // a user may replace the files of a seed
+// lastState returns the state in which the store has left a file, or zero if another program may have changed it since.
+func (d *Disk) lastState(file int, rec fileRecord) (s journal.Stamp, err error) {
+	switch {
+	case rec.Changed != 0:
+		return rec.Stamp, nil
+	case rec.state == fileFinal:
+		return s, nil
+	}
+	info, err := d.tree.stat(file)
+	if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
+		return s, err
+	}
+	if !d.journal.Seed() && !d.tree.owns(d.tree.fileName(file), rec.File, info) {
+		return s, nil // another file has the name by now
+	}
+	return stampOf(info), nil
+}
+
+// recordStamps is stamp once the states are known. The caller holds the lock.
+func (d *Disk) recordStamps(states Stamps) error {
+	if d.failed != nil {
 		return nil
 	}
-	rec.Stamp = s
-	entry := d.tree.entry(file)
-	if d.journal.File(entry) != rec.File {
-		if err := d.journal.SetFile(entry, rec.File); err != nil {
-			return err
+	records := make(map[int]journal.File)
+	for file, s := range states {
+		rec, entry := d.files.at(file), d.tree.entry(file)
+		if rec.foreign || rec.Inode != s.Inode && !d.journal.Seed() { // a user may replace the files of a seed
+			delete(states, file)
+			continue
+		}
+		rec.Stamp = s
+		if d.journal.File(entry) != rec.File {
+			records[entry] = rec.File
 		}
 	}
-	d.files.update(file, func(f *fileRecord) {
-		if !f.written {
-			f.Stamp = s
-		}
-	})
+	if err := d.journal.SetFiles(records); err != nil {
+		return err
+	}
+	for file, s := range states {
+		d.files.update(file, func(f *fileRecord) {
+			if !f.written {
+				f.Stamp = s
+			}
+		})
+	}
 	return nil
 }
 

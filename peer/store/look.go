@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"time"
 
@@ -201,16 +202,15 @@ func (d *Disk) Changed() Stamps {
 func (d *Disk) Accept(changed Stamps, good []bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for file, s := range changed {
+	changed = maps.Clone(changed)
+	for file := range changed {
 		if !d.tree.layout.every(file, func(piece int) bool { return good[piece] }) {
+			delete(changed, file)
 			continue
 		}
 		d.files.update(file, func(f *fileRecord) { f.foreign, f.written = false, false })
-		if err := d.recordStamp(file, s); err != nil {
-			return err
-		}
 	}
-	return nil
+	return d.recordStamps(changed)
 }
 
 // Foreign reports for each piece whether it is in a published file that another program changed before the store wrote to

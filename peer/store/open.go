@@ -152,9 +152,10 @@ func (d opening) checkThere() error {
 // opening compares the files of a store with its journal. The store is not in use yet.
 type opening struct {
 	*Disk
-	fresh    bool // the journal was just created: all files are the user's
-	takeOver bool // a new transfer may write to them
-	sameBoot bool // the machine was not started since the last records
+	fresh    bool                 // the journal was just created: all files are the user's
+	seeded   map[int]journal.File // records of the files of a new seed
+	takeOver bool                 // a new transfer may write to them
+	sameBoot bool                 // the machine was not started since the last records
 }
 
 // start compares the files with the journal. If it fails, it closes the store.
@@ -203,6 +204,9 @@ func (d opening) inspectAll() error {
 				ids = append(ids, fileID{vfs.IDOf(info), file})
 			}
 		}
+	}
+	if err := d.journal.SetFiles(d.seeded); err != nil {
+		return err
 	}
 	if !seed {
 		if err := d.tree.findAliases(ids); err != nil {
@@ -283,7 +287,8 @@ func (d opening) recordFound(file int, info fs.FileInfo) (journal.File, error) {
 	case info.Size() != e.Size || mtimeOf(info) != e.MTime:
 		return rec, d.changedSince(file, nil)
 	}
-	return rec, d.journal.SetFile(entry, rec)
+	d.seeded[entry] = rec
+	return rec, nil
 }
 
 // changedSince returns an error about a file that differs from the manifest of a new seed.

@@ -69,10 +69,8 @@ func (d publisher) recordFinal() error {
 		f.Final = f.Final || f.state == fileFinal
 		return f.written && f.state != fileGone
 	})
-	for _, file := range written {
-		if err := d.stamp(file); err != nil {
-			return err
-		}
+	if err := d.stamp(written); err != nil {
+		return err
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {

@@ -14,7 +14,7 @@ func FuzzReplay(f *testing.F) {
 					kind: recordKind(b[0] % 12), flags: b[1] % 64, index: uint32(b[4] % (testPieces + 2)),
 					a: uint64(b[8]), b: uint64(b[16]), number: uint32(i / recordSize),
 				}
-				r.put(b)
+				copy(b, r.append(nil))
 			}
 		}
 		l, cut := newLedger(&testShape, false), newLedger(&testShape, false)

@@ -31,7 +31,7 @@ type Journal struct {
 	shape  Shape
 	ledger *ledger
 	next   uint32 // number of the next record
-	buf    [recordSize]byte
+	buf    []byte
 
 	named atomic.Bool // the file's name is on the disk
 }
@@ -110,16 +110,21 @@ func (j *Journal) restore(records []byte) error {
 	return j.f.Truncate(int64(len(b)))
 }
 
-// append writes a record and applies it to the ledger. If it fails it does neither, and
+// append writes records and applies them to the ledger. If it fails it does neither, and
 // the next record overwrites what it wrote.
-func (j *Journal) append(r record) error {
-	r.number = j.next
-	r.put(j.buf[:])
-	if _, err := j.f.WriteAt(j.buf[:], headerSize+int64(j.next)*recordSize); err != nil {
+func (j *Journal) append(records ...record) error {
+	j.buf = j.buf[:0]
+	for i := range records {
+		records[i].number = j.next + uint32(i)
+		j.buf = records[i].append(j.buf)
+	}
+	if _, err := j.f.WriteAt(j.buf, headerSize+int64(j.next)*recordSize); err != nil {
 		return fmt.Errorf("write journal: %w", err)
 	}
-	j.next++
-	j.ledger.apply(r)
+	j.next += uint32(len(records))
+	for _, r := range records {
+		j.ledger.apply(r)
+	}
 	return nil
 }
 
@@ -212,6 +217,15 @@ func (j *Journal) Complete() error {
 
 // SetFile records the file on the disk of an entry. The records of its pieces hold while it has that stamp.
 func (j *Journal) SetFile(entry int, f File) error { return j.append(fileRecord(entry, f, 0)) }
+
+// SetFiles is SetFile for several entries. It writes one record for each, by one call.
+func (j *Journal) SetFiles(files map[int]File) error {
+	records := make([]record, 0, len(files))
+	for entry, f := range files {
+		records = append(records, fileRecord(entry, f, 0))
+	}
+	return j.append(records...)
+}
 
 // Unverify is SetFile, and makes the verified pieces of the file unverified.
 func (j *Journal) Unverify(entry int, f File) error {

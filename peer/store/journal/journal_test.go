@@ -247,7 +247,7 @@ func openVersion1(t *testing.T, seed bool, records ...record) (*Journal, error) 
 	for i, r := range records {
 		r.number = uint32(i)
 		b = append(b, make([]byte, recordSize)...)
-		r.put(b[len(b)-recordSize:])
+		copy(b[len(b)-recordSize:], r.append(nil))
 	}
 	path := filepath.Join(t.TempDir(), "journal")
 	if err := os.WriteFile(path, b, 0o600); err != nil {

@@ -118,15 +118,15 @@ func (r record) boot() (id BootID) {
 	return id
 }
 
-// put encodes r into b, which has recordSize bytes.
-func (r record) put(b []byte) {
-	le := binary.LittleEndian
-	le.PutUint32(b[0:], uint32(r.kind)|uint32(r.flags)<<8)
-	le.PutUint32(b[4:], r.index)
-	le.PutUint64(b[8:], r.a)
-	le.PutUint64(b[16:], r.b)
-	le.PutUint32(b[24:], r.number)
-	le.PutUint32(b[28:], checksum(b[:28]))
+// append appends the encoded record to b.
+func (r record) append(b []byte) []byte {
+	le, start := binary.LittleEndian, len(b)
+	b = append(b, byte(r.kind), r.flags, 0, 0)
+	b = le.AppendUint32(b, r.index)
+	b = le.AppendUint64(b, r.a)
+	b = le.AppendUint64(b, r.b)
+	b = le.AppendUint32(b, r.number)
+	return le.AppendUint32(b, checksum(b[start:]))
 }
 
 // parseRecord decodes the record in b. It reports false if it is torn or damaged.

@@ -135,10 +135,5 @@ func (j *Journal) copyFrom(old *version1) error {
 		}
 	}
 	pieces(recordCommit, func(i int) bool { return rehashed[i] && old.state[i] == Verified })
-	for _, r := range all {
-		if err := j.append(r); err != nil {
-			return err
-		}
-	}
-	return nil
+	return j.append(all...)
 }
