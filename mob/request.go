@@ -24,12 +24,16 @@ func (s *State) fill() {
 	s.Ready = s.Ready[:0]
 }
 
+// fillPeer requests of a peer as much as its pipeline takes. A local peer that fetches too is sent requests of several short
+// pieces at a time, a block in total: most of the cost of a request is the message. A complete peer is not, since
+// it may be the only one that has these pieces.
 func (s *State) fillPeer(p *session.Peer) {
 	if p.Paused(s.Now, s.Tuning.Queue) {
 		return
 	}
 	block := p.Pipe.Block()
-	for p.Pipe.Room() && !(p.Stalled && p.Pipe.Busy()) {
+	left := 0 // bytes of a block that is made up of short pieces of a local peer
+	for (p.Pipe.Room() || left > 0) && !(p.Stalled && p.Pipe.Busy()) {
 		f := s.next(p)
 		if f == nil {
 			return
@@ -39,6 +43,10 @@ func (s *State) fillPeer(p *session.Peer) {
 		}
 		sp := f.Next(block)
 		s.request(p, f, sp)
+		if left <= 0 && p.Local && p.Pipe.Rate() > 0 && !p.Have.Full() {
+			left = block
+		}
+		left -= int(sp.Length)
 	}
 }
 

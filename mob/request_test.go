@@ -42,6 +42,33 @@ func TestStartedPieceGoesFirst(t *testing.T) {
 	}
 }
 
+// TestShortPiecesRequestedTogether checks that a local peer is sent the requests of two short pieces at a time.
+func TestShortPiecesRequestedTogether(t *testing.T) {
+	const pieces, length = 64, 64 << 10
+	now := time.Unix(1, 0)
+	s := New(Config{Self: "m", Cluster: "B", Length: pieces * length, PieceLength: length, Tuning: DefaultTuning()}, nil)
+	most := &proto.Have{Have: []proto.Range{{Count: pieces - 1}}}
+	var requested []proto.Span
+	messages := 0
+	step := func(ev Event) {
+		now = now.Add(10 * time.Millisecond)
+		if spans := requests(s.Step(now, ev)); len(spans) > 0 {
+			messages++
+			requested = append(requested, spans...)
+		}
+	}
+	step(Learned{})
+	step(Joined{Node: Node{ID: "z", Cluster: "B"}})
+	step(Received{"z", most})
+	for k := 0; k < len(requested); k++ {
+		step(Arrived{"z", requested[k]})
+		step(Stored{int(requested[k].Piece)})
+	}
+	if len(requested) != pieces-1 || messages > pieces/2+2 {
+		t.Errorf("%d of %d pieces were requested at %d times", len(requested), pieces, messages)
+	}
+}
+
 // requests returns the spans that actions request.
 func requests(as []Action) (spans []proto.Span) {
 	for _, a := range as {
