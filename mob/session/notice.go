@@ -20,7 +20,7 @@ func (p *Peer) HaveNotice(i int, calm, batched bool) Notice {
 	first := p.Near() && p.Home.Holders[i] == 0
 	n := Notice{
 		Needed: p.Matched || !p.Near() || p.Level.Holders[i] == 0,
-		Urgent: first || p.FetchesHere(),
+		Urgent: first && (calm || batched) || p.FetchesHere(),
 	}
 	switch {
 	case !n.Needed:

@@ -52,7 +52,7 @@ func TestNotices(t *testing.T) {
 		}
 	}
 	have("a new piece to the rack", local.HaveNotice(0, true, false), now)
-	have("a new piece to a busy rack", local.HaveNotice(0, false, false), later)
+	have("a new piece to a busy rack", local.HaveNotice(0, false, false), Notice{Needed: true})
 	have("a new piece to another rack", rack.HaveNotice(0, true, false), now)
 	have("a piece to a peer that fetches over a link", remote.HaveNotice(0, true, false), now)
 	have("one of many such pieces", remote.HaveNotice(0, true, true), later)
