@@ -37,14 +37,11 @@ func (s *State) onHave(p *session.Peer, m *proto.Have) {
 // announceDropped announces a piece to a peer that dropped it. Nothing was announced while it had
 // the piece too.
 func (s *State) announceDropped(p *session.Peer, i int) {
-	if !p.Box.Subscribed.Has(i) {
-		return
-	}
-	f := s.Fetches[i]
 	switch {
+	case !p.Box.Subscribed.Has(i):
 	case s.Stored.Offers(i):
 		s.announceTo(p, i, avail.Have, true)
-	case f.Concerns(p):
+	case s.Fetches[i].Concerns(p):
 		s.announceTo(p, i, avail.Claim, true)
 	}
 }

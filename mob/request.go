@@ -114,12 +114,8 @@ func (s *State) onArrived(id proto.PeerID, sp proto.Span) {
 		p.Pipe.Probing = false
 		s.recount(p, func() { p.Stalled = false })
 	}
-	active := 0
-	if p.Link != nil {
-		active = p.ActiveOver()
-	}
 	f := s.Fetches[int(sp.Piece)]
-	if p.Pipe.Arrived(s.Now, sp, active) {
+	if p.Pipe.Arrived(s.Now, sp, p.ActiveOver()) {
 		s.RefillSharing(p)
 	} else if f == nil || !f.Fits(sp) { // its request was canceled
 		return

@@ -46,7 +46,6 @@ func New(cfg Config, have []proto.Range) *State {
 	if layout.Size <= 0 || layout.Size%proto.Cell != 0 {
 		panic("mob: piece length is not a multiple of 16 KiB")
 	}
-	n := layout.Count
 	s := &State{
 		cfg:    cfg,
 		picker: picker,
@@ -60,7 +59,7 @@ func New(cfg Config, have []proto.Range) *State {
 		s.AddLevel(g, picker.Unverified)
 		groups = append(groups, g.Name)
 	}
-	s.Work.Start(n, groups, &s.Tuning.Rules, &s.book, func(level, i int) bool {
+	s.Work.Start(layout.Count, groups, &s.Tuning.Rules, &s.book, func(level, i int) bool {
 		return s.Levels[level].Holders[i] > 0 || s.Levels[level].Claims[i] > 0
 	})
 	s.batches = avail.NewBatches(&s.Tuning.Batching, s.roster.Groups[0], &s.Due)

@@ -119,8 +119,13 @@ func (p *Peer) IsActive() bool {
 }
 
 // ActiveOver returns the number of members that may start pieces over the link to a peer, as the node
-// sees it.
-func (p *Peer) ActiveOver() int { return min(p.Link.activeMembers(), p.Level.Size) }
+// sees it; 0 for a local peer.
+func (p *Peer) ActiveOver() int {
+	if p.Local {
+		return 0
+	}
+	return min(p.Link.activeMembers(), p.Level.Size)
+}
 
 // Interest is a set of pieces that a peer is to announce.
 type Interest uint8
