@@ -16,6 +16,8 @@ const (
 	maxHeld = 16 * window
 	// overhead is the charge for a buffered part in addition to its payload, in bytes.
 	overhead = 256
+	// maxAhead bounds the messages of a sender that arrive before the start of its session, and that it has cast after that.
+	maxAhead = window / overhead
 	// gapTimeout bounds the time without a new part of an incomplete message, and the time for which it delays later ones. Then
 	// it is given up.
 	gapTimeout = 45 * time.Second
@@ -217,6 +219,12 @@ func (in *inbox) drop(s *source, number uint64) {
 func (in *inbox) first(p *proto.Parcel) {
 	s := in.of(p.Sender)
 	s.started = true
+	if p.Number+maxAhead < s.next { // the sender was restarted after its clock was set back: its numbers start with the clock
+		for number := range s.messages {
+			in.drop(s, number)
+		}
+		s.next = 0
+	}
 	in.skip(p.Sender, s, max(s.next, p.Number+1))
 	if len(p.Payload) > 0 {
 		in.push(arrival{from: p.Sender, bytes: p.Payload, cost: len(p.Payload) + overhead})

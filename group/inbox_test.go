@@ -51,6 +51,14 @@ func TestInboxOrder(t *testing.T) {
 				in.add(p, start)
 			}
 		}, "first second"},
+		{"a sender that was restarted with an earlier clock", func(in *inbox) {
+			const late, early = 2_000_000, 1_000_000
+			in.first(&proto.Parcel{Sender: "a", Number: late})
+			in.add(parcels("a", late+1, "before", 1)[0], start)
+			in.leave("a")
+			in.first(&proto.Parcel{Sender: "a", Number: early})
+			in.add(parcels("a", early+1, "after", 1)[0], start)
+		}, "before  after"},
 		{"duplicates", func(in *inbox) {
 			for range 3 {
 				for _, p := range parcels("a", 5, "text", 2) {
