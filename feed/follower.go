@@ -38,6 +38,7 @@ type follower struct {
 	kept   kept
 	failed string    // the error of the last version
 	called time.Time // when the command was called, zero after it has ended
+	calls  uint64    // the version that it was called with
 	last   *Version  // the last complete version, after the end of its command
 
 	delta *peer.Transfer // of the last delta, nil for none
@@ -115,7 +116,7 @@ func (f *follower) describe(info *Info) {
 		info.Newest = max(info.Newest, f.newest.Seq)
 	}
 	if running := time.Since(f.called); !f.called.IsZero() && running > slowCommand {
-		info.Error = fmt.Sprintf("the command has run for %v, and newer versions wait for it", running.Round(time.Second))
+		info.Error = fmt.Sprintf("the command of version %d has run for %v, and newer versions wait for it", f.calls, running.Round(time.Second))
 	}
 	info.Members = len(f.group.Members())
 	info.Last = f.last
@@ -264,7 +265,7 @@ func (f *follower) withContent(ctx context.Context, h *Head) *Head {
 func (f *follower) next(ctx context.Context, h *Head) (newer *Head, err error) {
 	fetching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var v *fetched
+	var v *Version
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -285,16 +286,16 @@ func (f *follower) next(ctx context.Context, h *Head) (newer *Head, err error) {
 }
 
 // finish runs the command with a version, and records the version. If ctx ends before that, the command runs again after a restart.
-func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
+func (f *follower) finish(ctx context.Context, h *Head, v *Version) error {
 	f.log.Info("a version is complete", "version", v.Seq, "path", v.Path, "bytes", v.Length, "saved", v.Saved)
 	flushed := make(chan error, 1)
 	go func() { flushed <- errors.Join(v.flush(), f.save()) }()
-	failed := f.call(ctx, v.Version)
+	failed := f.call(ctx, *v)
 	if err := <-flushed; err != nil || ctx.Err() != nil {
 		return err
 	}
 	f.change(func() { f.failed = "" })
-	f.settle(h, &v.Version)
+	f.settle(h, v)
 	f.report(ctx, h.node)
 	if failed != nil {
 		f.fail(fmt.Errorf("the command of version %d failed: %w", v.Seq, failed), "a command of the feed failed", "version", v.Seq)
@@ -304,7 +305,7 @@ func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
 
 // call runs the command. The status and the log have one that does not end.
 func (f *follower) call(ctx context.Context, v Version) error {
-	f.change(func() { f.called = time.Now() })
+	f.change(func() { f.called, f.calls = time.Now(), v.Seq })
 	slow := time.AfterFunc(slowCommand, func() {
 		f.log.Warn("the command of a version does not end, and newer versions wait for it", "version", v.Seq)
 	})

@@ -48,7 +48,7 @@ func TestSlowCommand(t *testing.T) {
 			t.Errorf("status after 10 s: %q", st.Error)
 		}
 		time.Sleep(time.Second - 1)
-		if st := status(); !strings.Contains(st.Error, "the command has run for 11s") {
+		if st := status(); !strings.Contains(st.Error, "the command of version 7 has run for 11s") {
 			t.Errorf("status after 11 s: %q", st.Error)
 		}
 		synctest.Wait()
@@ -124,7 +124,7 @@ func TestSentVersionServed(t *testing.T) {
 	if err := v.flush(); err != nil {
 		t.Fatal(err)
 	}
-	f.settle(h, &v.Version)
+	f.settle(h, v)
 	f.serve(h)
 	served, err := n.Transfer(link.String())
 	if err == nil {
