@@ -49,6 +49,8 @@ ARCH ?= $(shell go env GOARCH)
 packages image test grid guard sim faults soak: export CGO_ENABLED := 0
 # Tests need no tables for debuggers, which take more than half of the time in which a test is linked.
 test race grid guard sim faults soak: export GOFLAGS += -ldflags=-w
+# The race detector has each program wait for a second before it exits: test binaries, and the programs and agents that tests start.
+race: export GORACE := atexit_sleep_ms=0
 
 .PHONY: build packages image static test race grid guard sim faults soak fuzz bench lint cover
 
