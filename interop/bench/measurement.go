@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
@@ -243,15 +244,20 @@ func (m *measurement) times() error {
 // compare compares the copies of nodes that were not killed with the original.
 func (m *measurement) compare(ctx context.Context, tr Transfer) error {
 	want, err := contentSum(ctx, m.bench.content)
+	var copied []Receiver
 	for _, n := range m.bench.Receivers() {
-		if _, complete := m.completed[n]; !complete || m.killed[n] {
-			continue
-		}
-		m.result.Copied++
-		got, failed := contentSum(ctx, tr.Copy(m.grid.Node(n.Cluster, n.Index)))
-		if failed == nil && got == want { // a copy that cannot be read is damaged
-			m.result.Intact++
+		if _, complete := m.completed[n]; complete && !m.killed[n] {
+			copied = append(copied, n)
 		}
 	}
+	var intact atomic.Int64
+	_ = netns.Concurrently(len(copied), func(i int) error {
+		got, failed := contentSum(ctx, tr.Copy(m.grid.Node(copied[i].Cluster, copied[i].Index)))
+		if failed == nil && got == want { // a copy that cannot be read is damaged
+			intact.Add(1)
+		}
+		return nil
+	})
+	m.result.Copied, m.result.Intact = len(copied), int(intact.Load())
 	return errors.Join(err, ctx.Err())
 }
