@@ -15,7 +15,7 @@ func TestReadReportsRejects(t *testing.T) {
 		"":                                       "it is empty: the run that writes it has failed",
 		" \n ":                                   "it is empty",
 		"mob":                                    "it is not what",
-		"[]":                                     "no report",
+		"[]":                                     "it is not what",
 		"null":                                   "no report",
 		`{"nodes": 400, "seed": 1, "cases": []}`: "no report with a case",
 		string(whole[:len(whole)/2]):             "it is not what",
