@@ -113,12 +113,6 @@ func (d *Daemon) Seed(ctx context.Context, path string, flags ...string) (link s
 	return d.mob(ctx, append([]string{"seed", path}, flags...)...)
 }
 
-// SeedTorrent serves a file or directory to BitTorrent clients as well, which announce to a
-// tracker. It writes a torrent file and returns a link that is a magnet link for them too.
-func (d *Daemon) SeedTorrent(ctx context.Context, path, torrent, announceURL string) (link string, err error) {
-	return d.Seed(ctx, path, "--torrent-file", torrent, "--bt-tracker", announceURL)
-}
-
 // get downloads to Out, returns when the content is complete, and returns the CPU time of the command.
 func (d *Daemon) get(ctx context.Context, link string) (time.Duration, error) {
 	if !d.fleet.Pipe {

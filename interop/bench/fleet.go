@@ -61,14 +61,6 @@ func (f *Fleet) StartTracker(node *netns.Node) error {
 	return nil
 }
 
-// announceURL is the place where BitTorrent clients announce to the tracker.
-func (f *Fleet) announceURL() string {
-	return fmt.Sprintf("http://%s:%d/announce", f.trackerNode.IP, stock.TrackerPort)
-}
-
-// KillTracker ends the tracker with SIGKILL.
-func (f *Fleet) KillTracker() error { return f.tracker.Kill() }
-
 // StartDaemon runs a daemon on a node, in the node's cluster or rack, with a name such as B2. One
 // that is started after [Daemon.Kill] uses the same data directory.
 func (f *Fleet) StartDaemon(node *netns.Node) (*Daemon, error) {

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -158,4 +159,18 @@ func newTorrentFleet(t testing.TB, links netns.Links, nodes ...int) (*Fleet, []s
 	f.BitTorrent, f.Debug = true, true
 	f.startTracker(t, f.Grid.Node(clusters[0], 0))
 	return f, clusters
+}
+
+// announceURL is the place where BitTorrent clients announce to the tracker.
+func (f *Fleet) announceURL() string {
+	return fmt.Sprintf("http://%s:%d/announce", f.trackerNode.IP, stock.TrackerPort)
+}
+
+// KillTracker ends the tracker with SIGKILL.
+func (f *Fleet) KillTracker() error { return f.tracker.Kill() }
+
+// SeedTorrent serves a file or directory to BitTorrent clients as well, which announce to a
+// tracker. It writes a torrent file and returns a link that is a magnet link for them too.
+func (d *Daemon) SeedTorrent(ctx context.Context, path, torrent, announceURL string) (link string, err error) {
+	return d.Seed(ctx, path, "--torrent-file", torrent, "--bt-tracker", announceURL)
 }
