@@ -170,7 +170,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	defer cancel()
 	st, err := get(fetching, a, s, f.GetRequest, f.quiet)
 	if err != nil {
-		return explainExists(err, f.Path, link)
+		return explainExists(err, f.Path, link, f.Reuse)
 	}
 	if pipe {
 		a = a.Onto(a.Err)
@@ -241,9 +241,12 @@ func destination(out string, link *proto.Link) (string, error) {
 }
 
 // explainExists adds a remedy to the error of an existing destination.
-func explainExists(err error, path string, link *proto.Link) error {
+func explainExists(err error, path string, link *proto.Link, reuse bool) error {
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeExists {
 		return err
+	}
+	if reuse {
+		return fmt.Errorf("%s exists and is another kind of file than the content, which --reuse cannot keep: choose another path", path)
 	}
 	other := "another path"
 	if fi, err := os.Stat(path); err == nil && fi.IsDir() && link.Name != "" {

@@ -38,7 +38,14 @@ func withDir(r *os.Root, err error) (osRoot, error) {
 }
 
 // Resolve implements [FS].
-func (OS) Resolve(path string) (string, error) { return filepath.EvalSymlinks(path) }
+func (OS) Resolve(path string) (string, error) {
+	to, err := filepath.EvalSymlinks(path)
+	var named *fs.PathError
+	if err != nil && !errors.As(err, &named) { // some have no path
+		err = &fs.PathError{Op: "resolve", Path: path, Err: err}
+	}
+	return to, err
+}
 
 // OpenFile implements [FS].
 func (OS) OpenFile(path string, flag int, perm fs.FileMode) (File, error) {
