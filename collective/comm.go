@@ -106,7 +106,10 @@ func (c *Comm) fail(err error) {
 	h := header{Kind: kindAbort, Index: noRank}
 	text := err.Error()
 	var lost ErrMember
-	if errors.As(err, &lost) {
+	switch {
+	case errors.Is(err, group.ErrClosed): // the node closes
+		h.Index = uint32(c.rank)
+	case errors.As(err, &lost):
 		h.Index = uint32(lost.Rank)
 	}
 	go c.leave(err, h, text[:min(len(text), 1000)], abortTimeout)
@@ -148,7 +151,7 @@ func (c *Comm) receive() {
 		m, err := c.g.Receive(c.ctx)
 		if err != nil {
 			if c.ctx.Err() == nil {
-				c.fail(err) // the node closes
+				c.fail(err)
 			}
 			return
 		}

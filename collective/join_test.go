@@ -104,6 +104,25 @@ func TestJoinEndsWithNode(t *testing.T) {
 	(<-ended).wantError(t, "closed")
 }
 
+// The node of a member closes: another one gets ErrMember, and not an error of that node.
+func TestClosedNodeIsLostMember(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	s := script(t, nodes[0], "node")
+	ended := joinLater(t.Context(), nodes[1], "node", 2)
+	from, f := s.expect(kindJoin)
+	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
+	s.expect(kindAccept)
+	s.cast(header{Kind: kindStart, Run: 1}, nil)
+	j := <-ended
+	if j.err != nil {
+		t.Fatal(j.err)
+	}
+	j.c.fail(group.ErrClosed)
+	if _, f := s.expect(kindAbort); f.Index != uint32(j.c.rank) {
+		t.Errorf("%+v", f)
+	}
+}
+
 // The run fails before the message arrives that it has started.
 func TestAbortBeforeStart(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)

@@ -1,6 +1,8 @@
 package collective
 
 import (
+	"errors"
+
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
@@ -16,7 +18,12 @@ func (c *Comm) send(f frame, to ...int) {
 			if err == nil {
 				err = c.g.SendPacked(c.ctx, libpeer.ID(c.roster.Members[rank].ID), parcels)
 			}
-			if err != nil && c.ctx.Err() == nil {
+			switch {
+			case err == nil || c.ctx.Err() != nil:
+			case errors.Is(err, group.ErrClosed):
+				c.fail(err)
+				return
+			default:
 				c.lose(rank)
 				return
 			}

@@ -52,7 +52,7 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 		}
 	}
 	if g.closing {
-		return errClosed
+		return ErrClosed
 	}
 	g.lastCast++
 	c.number, c.start = g.lastCast, time.Now()
@@ -228,7 +228,7 @@ func (g *Group) SendPacked(ctx context.Context, to libpeer.ID, all Parcels) erro
 		m := g.members[proto.PeerID(to)]
 		switch {
 		case g.closing:
-			return errClosed
+			return ErrClosed
 		case m == nil:
 			return fmt.Errorf("send to %s: not a member of the group", to)
 		case m.stream != nil:

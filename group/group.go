@@ -96,7 +96,8 @@ func (s *signal) fire() {
 	}
 }
 
-var errClosed = errors.New("the group is closed")
+// ErrClosed is the error of methods after Close, or after the node has closed.
+var ErrClosed = errors.New("the group is closed")
 
 // await waits for a signal. The caller holds the lock, which is released during that.
 func (g *Group) await(ctx context.Context, s *signal) error {
@@ -109,7 +110,7 @@ func (g *Group) await(ctx context.Context, s *signal) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-g.ctx.Done():
-		return errClosed
+		return ErrClosed
 	}
 }
 

@@ -166,7 +166,7 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) (proto.Code, error) {
 	m := g.members[s.id]
 	switch {
 	case g.closing || g.ctx.Err() != nil:
-		return proto.CodeLeaving, errClosed
+		return proto.CodeLeaving, ErrClosed
 	case m == nil && len(g.members) >= maxMembers:
 		return proto.CodeBusy, fmt.Errorf("the member knows %d members", maxMembers)
 	case (m == nil || m.stream == nil) && g.sessions() >= maxSessions:
