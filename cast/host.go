@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -25,6 +26,7 @@ type host struct {
 	output     string           // the absolute path of the copy, in a gather
 	ready      bool             // a Ready was received; of the goroutine of read
 	node       libpeer.AddrInfo // of the last Ready; of the goroutine of read
+	neighbor   atomic.Bool      // a short content comes from a neighbor
 
 	ctx    context.Context         // ends when the agent must end
 	cancel context.CancelCauseFunc // with nil if the host is done
@@ -33,7 +35,6 @@ type host struct {
 	is       HostResult // Took is set by settle
 	changed  bool       // since the last call of look
 	lastSeen time.Time
-	handed   bool            // its Start message contains the content
 	served   bool            // its content is fetched, in a gather
 	moved    int64           // the most bytes that it reported, of the content and of traffic
 	process  *launch.Process // nil before it runs
@@ -137,7 +138,7 @@ func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 		select {
 		case <-ready:
 			ready = nil
-			if err := h.sendStart(p); err != nil {
+			if err := h.sendStart(p, s.neighborOf(h, p)); err != nil {
 				return err
 			}
 			h.enter(Start)
@@ -154,29 +155,32 @@ func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 	}
 }
 
-// sendStart sends the Start message. It contains a short content for the cluster of the caster. Into other clusters that would send
-// it several times.
-func (h *host) sendStart(p *launch.Process) (err error) {
-	s := h.caster.source.start
-	s.Host, s.Cluster, s.Dest, s.Exec = h.is.Name, h.is.Cluster, h.dest, h.exec
-	if s.Serve != "" {
-		s.Name = gatherName(h.is.Name)
-	}
-	if s.Content != nil && s.Cluster == h.caster.node.Cluster() {
-		h.mu.Lock()
-		h.handed = true
-		h.mu.Unlock()
-	} else {
-		s.Content = nil
-		err = h.admit(&s)
+// sendStart sends the Start message, with a short content or the URLs of the neighbor that has it.
+func (h *host) sendStart(p *launch.Process, neighbor []string) error {
+	start, err := h.start()
+	if h.neighbor.Store(neighbor != nil); neighbor != nil {
+		start.Neighbor, start.Manifest, start.Content = neighbor, nil, nil
 	}
 	if err == nil {
-		err = p.Send(&agent.Message{Start: &s})
+		err = p.Send(&agent.Message{Start: start})
 	}
 	if err != nil {
 		h.fail(err)
 	}
 	return err
+}
+
+// start returns the Start message.
+func (h *host) start() (*agent.Start, error) {
+	s := h.caster.source.start
+	s.Host, s.Cluster, s.Dest, s.Exec = h.is.Name, h.is.Cluster, h.dest, h.exec
+	if h.caster.source.handed.Load() {
+		return &s, nil
+	}
+	if s.Serve != "" {
+		s.Name = gatherName(h.is.Name)
+	}
+	return &s, h.admit(&s)
 }
 
 // admit makes the agent a member with its own key.
@@ -228,6 +232,8 @@ func (h *host) take(r *agent.Report) error {
 		h.caster.dials.start(h.ctx, *r.Ready)
 	case h.output != "":
 		return h.takeServed(r)
+	case r.Missing && h.neighbor.Load():
+		return h.sendStart(h.process, nil)
 	case r.Progress != nil:
 		h.progress(*r.Progress)
 	case r.Output != nil:
@@ -260,9 +266,13 @@ func (h *host) progress(p Progress) {
 		h.moved, h.is.Moved = moved, time.Now()
 	}
 	p.Waiting = agent.Line(p.Waiting)
-	if h.handed {
-		p.LAN = p.Bytes
-		if proto.ClusterParts(h.is.Cluster) > 1 {
+	if c := h.caster; c.source.handed.Load() {
+		if h.neighbor.Load() || proto.SharedParts(h.is.Cluster, c.node.Cluster()) > 0 {
+			p.LAN = p.Bytes
+		} else {
+			p.WAN = p.Bytes
+		}
+		if (h.neighbor.Load() || h.is.Cluster == c.node.Cluster()) && proto.ClusterParts(h.is.Cluster) > 1 {
 			p.Rack = p.Bytes
 		}
 	}

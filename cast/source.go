@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/mobgrid/mob/cast/agent"
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/cast/stream"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
@@ -31,8 +33,12 @@ type source struct {
 	records recordLog // of a stream
 
 	// ready is closed when Start messages can be sent. Then start is constant: the fields that are equal for all hosts.
-	ready chan struct{}
-	start agent.Start
+	ready  chan struct{}
+	start  agent.Start
+	handed atomic.Bool // start contains the content
+
+	mu    sync.Mutex
+	first map[string]offer // by cluster
 
 	length, read atomic.Int64 // see [Source]
 	droppedBits  atomic.Int64 // see [Result]
@@ -45,7 +51,7 @@ const maxManifest = agent.MaxManifest
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
 func newSource(cfg *Config, n *node) (*source, error) {
-	s := &source{cfg: cfg, node: n, ready: make(chan struct{})}
+	s := &source{cfg: cfg, node: n, ready: make(chan struct{}), first: map[string]offer{}}
 	s.start = agent.Start{Given: cfg.Dest, Force: cfg.Force, Spool: cfg.Spool}
 	s.length.Store(-1)
 	switch {
@@ -128,6 +134,9 @@ func (s *source) seed(ctx context.Context) error {
 			if s.start.Content, err = s.readAll(t.Manifest()); err != nil {
 				return err
 			}
+			s.start.Seal = make([]byte, 32)
+			_, _ = rand.Read(s.start.Seal) // never fails
+			s.handed.Store(true)
 		}
 	}
 	close(s.ready)
@@ -148,7 +157,24 @@ func (s *source) seed(ctx context.Context) error {
 	}
 }
 
-// readAll returns the bytes of a short content.
+// offer has the URLs at which the first agent of a cluster serves a short content.
+type offer struct {
+	host *host
+	urls []string
+}
+
+// neighborOf returns the URLs at which an agent gets a short content, or nil for the first agent of its cluster, also after
+// another login.
+func (s *source) neighborOf(h *host, p *launch.Process) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, ok := s.first[h.is.Cluster]; ok && first.host != h && s.handed.Load() {
+		return first.urls
+	}
+	s.first[h.is.Cluster] = offer{h, p.Offers}
+	return nil
+}
+
 func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	var fsys vfs.FS = vfs.OS{}
 	if s.cfg.FollowLinks {

@@ -208,6 +208,17 @@ func (a *agent) handle(ctx context.Context, m *Message) error {
 
 // start starts the node and the job.
 func (a *agent) start(ctx context.Context, s *Start) error {
+	switch {
+	case s.Neighbor != nil && !unseal(s):
+		a.out.Load().send(&Report{Missing: true})
+		return nil
+	case s.Neighbor == nil && s.Seal != nil:
+		sealed, err := seal(s)
+		if err != nil {
+			return err
+		}
+		a.server.Offer(sealed)
+	}
 	j, err := newHanded(s, a.server.Dir)
 	if j == nil && err == nil {
 		j, err = a.join(ctx, s)

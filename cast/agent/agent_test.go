@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -252,6 +254,46 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// TestNeighbor downloads from malicious neighbors, which know the key of the cast.
+func TestNeighbor(t *testing.T) {
+	t.Parallel()
+	content := []byte("all of it")
+	m := shortManifest(content)
+	encoded, err := m.Encode()
+	must(t, err)
+	s := &Start{Link: (&proto.Link{Manifest: proto.ManifestCID(encoded), Name: "file"}).String(), Seal: make([]byte, 32), Dest: "here"}
+	m.Name = "file2"
+	other, err := m.Encode()
+	must(t, err)
+	gcm, err := sealer(s.Seal)
+	must(t, err)
+	for _, c := range []struct {
+		name     string
+		sent     Start
+		accepted bool
+	}{
+		{"content", Start{Manifest: encoded, Content: content}, true},
+		{"other bytes", Start{Manifest: encoded, Content: []byte("ALL OF IT")}, false},
+		{"too short", Start{Manifest: encoded}, false},
+		{"other manifest", Start{Manifest: other, Content: content}, false},
+		{"other fields", Start{Manifest: encoded, Content: content, Dest: "elsewhere", Exec: "sh"}, true},
+	} {
+		got := *s
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			b, err := json.Marshal(&c.sent)
+			if _, e := w.Write(gcm.Seal(nil, nil, b, nil)); err != nil || e != nil {
+				t.Error(err, e)
+			}
+		}))
+		got.Neighbor = []string{server.URL}
+		accepted := unseal(&got)
+		server.Close()
+		if accepted != c.accepted || accepted != bytes.Equal(got.Content, content) || got.Dest != "here" || got.Exec != "" {
+			t.Errorf("%s: accepted %v, %+v", c.name, accepted, got)
+		}
+	}
+}
+
 // shortManifest returns the manifest of a file.
 func shortManifest(content []byte) *proto.Manifest {
 	sum := sha256.Sum256(content)
@@ -274,7 +316,9 @@ func TestHanded(t *testing.T) {
 		force  bool
 		sent   []byte
 		failed string
+		left   bool // the neighbor that had it first
 	}{
+		"neighbor left":    {sent: content, left: true},
 		"new":              {sent: content},
 		"exists":           {there: "mine", sent: content, failed: "exists already"},
 		"forced":           {there: "mine, and longer than it", force: true, sent: content},
@@ -288,7 +332,11 @@ func TestHanded(t *testing.T) {
 				must(t, os.WriteFile(dest, []byte(c.there), 0o600))
 			}
 			a := start(t)
-			m := &Start{Link: link.String(), Manifest: encoded, Content: c.sent, Dest: dest, Force: c.force}
+			m := &Start{Link: link.String(), Manifest: encoded, Content: c.sent, Dest: dest, Force: c.force, Seal: make([]byte, 32)}
+			if c.left {
+				a.send(&Message{Start: &Start{Link: m.Link, Dest: dest, Seal: m.Seal, Neighbor: []string{"http://127.0.0.1:1/"}}})
+				a.report(func(r Report) bool { return r.Missing })
+			}
 			a.send(&Message{Start: m})
 			r := a.report(func(r Report) bool { return r.Done != nil || r.Failed != nil })
 			a.send(&Message{End: &End{}})

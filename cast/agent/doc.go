@@ -13,8 +13,7 @@
 //
 // In a gather the agent seeds a path of its host, and sends Served instead of Done; the caster fetches from it until End.
 //
-// For the cluster of the caster, content of some kilobytes is in the Start message. Then the agent starts no node: it verifies the
-// bytes and writes them.
+// Content of some kilobytes is in the Start message. Then the agent starts no node: it verifies the bytes and writes them.
 //
 // In a tree the agent also runs the remote shell for other hosts (launch.Relay). If its own login is lost with the host that it came
 // through, it waits for another one; then it reports its state again, and ignores what it has received before.

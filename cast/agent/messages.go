@@ -41,8 +41,11 @@ type Start struct {
 	// Manifest is the manifest, if it is so short that sending it costs less than a request to peers.
 	Manifest []byte `json:"manifest,omitempty"`
 	// Content contains all files of a short content, joined in the order of the manifest. Then no node is started, and Key,
-	// Network, Grant and Caster are empty.
-	Content []byte `json:"content,omitempty"`
+	// Network, Grant and Caster are empty. The agent serves it to its neighbors, encrypted with the key Seal. They are sent Neighbor,
+	// its URLs, instead of Manifest and Content.
+	Content  []byte   `json:"content,omitempty"`
+	Seal     []byte   `json:"seal,omitempty"`
+	Neighbor []string `json:"neighbor,omitempty"`
 	// Dir reports that the content is a directory.
 	Dir bool `json:"dir,omitempty"`
 	// Dest is the path of the content, relative to the working directory of the agent, by default the name of the content. With a
@@ -80,6 +83,8 @@ type Report struct {
 	Failed *Failed   `json:"failed,omitempty"`
 	// Served is sent instead of Done in a gather, when the content is hashed.
 	Served *Served `json:"served,omitempty"`
+	// Missing requests another Start message with the content, since the neighbor does not send it.
+	Missing bool `json:"missing,omitempty"`
 	// Relay is about a command that the agent runs on another host.
 	Relay *launch.Frame `json:"relay,omitempty"`
 }

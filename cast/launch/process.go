@@ -25,6 +25,9 @@ var errBehind = errors.New("the host does not read its messages")
 // Process is the program on a host, connected by the remote shell. Its methods may be called by several goroutines, Next by one
 // at a time.
 type Process struct {
+	// Offers lists the URLs at which neighbors get what the program offers, see [Server.Offer].
+	Offers []string
+
 	host, shell string
 	dir         string // of the program, from its hello
 	command     Command

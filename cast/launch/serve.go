@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -63,6 +64,7 @@ type Server struct {
 	hello      func(out io.Writer) error // writes the hello
 	attachable bool
 	archive    func() (*io.SectionReader, error)
+	offer      atomic.Pointer[[]byte]
 	file       *os.File     // the archive that the script wrote, or the program
 	http       *http.Server // nil if it cannot listen
 	serving    sync.WaitGroup
@@ -170,11 +172,22 @@ func (s *Server) newHTTP(path string) *http.Server {
 		w.Header().Set("Content-Type", "application/gzip")
 		http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(archive, 0, archive.Size()))
 	})
+	mux.HandleFunc("GET /"+path+offerPath, func(w http.ResponseWriter, _ *http.Request) {
+		if b := s.offer.Load(); b != nil {
+			_, _ = w.Write(*b)
+		}
+	})
 	return &http.Server{
 		Handler: mux, ReadHeaderTimeout: requestTimeout, IdleTimeout: requestTimeout,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
 	}
 }
+
+// offerPath follows the path of the archive.
+const offerPath = "/offer"
+
+// Offer serves b to neighbors, at [Process.Offers].
+func (s *Server) Offer(b []byte) { s.offer.Store(&b) }
 
 // Attachable reports whether another login may connect to the program if it loses the caster.
 func (s *Server) Attachable() bool { return s.attachable }

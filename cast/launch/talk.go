@@ -185,6 +185,9 @@ func (t *talk) serve(h *Hello) {
 	if !h.isServer() || t.cfg.Programs.of(pf) == nil {
 		return
 	}
+	for _, a := range h.Addrs {
+		t.process.Offers = append(t.process.Offers, "http://"+a+"/"+h.Path+offerPath)
+	}
 	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, pf})
 	d.add(s)
 	context.AfterFunc(t.process.alive, func() { d.remove(s) })
