@@ -174,7 +174,8 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 }
 
 // resumeSeed is resume for a call of Seed. An intact copy at another path continues to be served. Otherwise
-// the one that was just hashed is; if that fails, nothing changes.
+// the one that was just hashed is; if that fails, nothing changes. A seed that is still being checked may have been read before
+// its files were put back.
 func (a *addition) resumeSeed(same, missing, intact bool) error {
 	t, s, rec := a.t, a.t.state(), a.record
 	old := s.rec
@@ -186,7 +187,7 @@ func (a *addition) resumeSeed(same, missing, intact bool) error {
 	switch {
 	case elsewhere && !old.Whole && (s.running() || old.Begun):
 		return &ElsewhereError{Root: old.Root}
-	case (elsewhere && old.Whole || same && old.Seed) && healthy && old.Link.String() == rec.Link.String():
+	case (elsewhere && old.Whole || same && old.Seed && s.phase == Whole) && healthy && old.Link.String() == rec.Link.String():
 		return t.update(func(r *metadata.Record) {
 			r.Added, r.Announce = rec.Added, either(rec.Announce, r.Announce) // its path means this content now
 		})
