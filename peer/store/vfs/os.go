@@ -40,8 +40,7 @@ func withDir(r *os.Root, err error) (osRoot, error) {
 // Resolve implements [FS].
 func (OS) Resolve(path string) (string, error) {
 	to, err := filepath.EvalSymlinks(path)
-	var named *fs.PathError
-	if err != nil && !errors.As(err, &named) { // some have no path
+	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		err = &fs.PathError{Op: "resolve", Path: path, Err: err}
 	}
 	return to, err
