@@ -26,7 +26,7 @@ func (s *State) fill() {
 
 // fillPeer requests of a peer as much as its pipeline takes. A local peer that fetches too is sent requests of several short
 // pieces at a time, a block in total: most of the cost of a request is the message. A complete peer is not, since
-// it may be the only one that has these pieces.
+// it may be the only one that has these pieces, nor one at whose rate the block would take long.
 func (s *State) fillPeer(p *session.Peer) {
 	if p.Paused(s.Now, s.Tuning.Queue) {
 		return
@@ -43,7 +43,7 @@ func (s *State) fillPeer(p *session.Peer) {
 		}
 		sp := f.Next(block)
 		s.request(p, f, sp)
-		if left <= 0 && p.Local && p.Pipe.Rate() > 0 && !p.Have.Full() {
+		if left <= 0 && p.Local && !p.Have.Full() && float64(block) < p.Pipe.Rate()*(s.Tuning.Stall/2).Seconds() {
 			left = block
 		}
 		left -= int(sp.Length)
