@@ -42,22 +42,27 @@ func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *prot
 		return nil, err
 	}
 	defer f.Close()
+	return seedDifference(ctx, p.node, v, base, f)
+}
+
+// seedDifference writes the delta from a version to another one to a file, and seeds it. It returns nil if a delta is not worth it.
+func seedDifference(ctx context.Context, n *peer.Node, v, base *peer.Transfer, f *os.File) (*peer.Transfer, error) {
 	m, w := v.Manifest(), bufio.NewWriter(f)
-	err = writeDelta(ctx, w, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
+	err := writeDelta(ctx, w, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
 	if errors.Is(err, errNoDelta) {
 		return nil, nil
 	}
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return nil, err
 	}
-	return p.seedDelta(ctx, m.Name+".delta", v.Link().Trackers, f)
+	return seedDelta(ctx, n, m.Name+".delta", v.Link().Trackers, f)
 }
 
-func (p *publisher) seedDelta(ctx context.Context, name string, trackers []multiaddr.Multiaddr, f *os.File) (*peer.Transfer, error) {
+func seedDelta(ctx context.Context, n *peer.Node, name string, trackers []multiaddr.Multiaddr, f *os.File) (*peer.Transfer, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return p.node.SeedReader(ctx, name, f, peer.SeedOptions{Trackers: trackers})
+	return n.SeedReader(ctx, name, f, peer.SeedOptions{Trackers: trackers})
 }
 
 // serveDelta serves the delta of the newest version again after a restart. The caller holds p.posting.
@@ -69,7 +74,7 @@ func (p *publisher) serveDelta(ctx context.Context) {
 	f, err := os.Open(filepath.Join(p.dir, deltaFile))
 	if err == nil {
 		defer f.Close()
-		p.delta, err = p.seedDelta(ctx, h.Delta.Name, h.Delta.Trackers, f)
+		p.delta, err = seedDelta(ctx, p.node, h.Delta.Name, h.Delta.Trackers, f)
 	}
 	if err == nil && p.delta.Link().Manifest != h.Delta.Manifest {
 		err = fmt.Errorf("%s is of another version", f.Name())

@@ -120,11 +120,7 @@ func (p *publisher) post(ctx context.Context, v *peer.Transfer, opt PublishOptio
 	p.posting.Lock()
 	defer p.posting.Unlock()
 	before := p.known()
-	h := &Head{Seq: 1, Time: time.Now(), Link: v.Link(), Note: opt.Note, node: p.node.Host().ID()}
-	if before != nil {
-		h.Seq = before.Seq + 1
-	}
-	content, err := h.include(v, opt.Push)
+	h, content, err := newHead(p.node, before, v, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -147,11 +143,27 @@ func (p *publisher) post(ctx context.Context, v *peer.Transfer, opt PublishOptio
 		return nil, err
 	}
 	p.replaceDelta(difference)
-	err = p.group.Cast(ctx, headMessage(h))
-	if err == nil && h.push {
-		err = p.group.Cast(ctx, contentMessage(h.Seq, content))
+	return h, h.cast(ctx, p.group, content)
+}
+
+// newHead returns the head of the version after another one, which may be nil, and content that is to be sent with the head or
+// after it.
+func newHead(n *peer.Node, before *Head, v *peer.Transfer, opt PublishOptions) (h *Head, content []byte, err error) {
+	h = &Head{Seq: 1, Time: time.Now(), Link: v.Link(), Note: opt.Note, node: n.Host().ID()}
+	if before != nil {
+		h.Seq = before.Seq + 1
 	}
-	return h, err
+	content, err = h.include(v, opt.Push)
+	return h, content, err
+}
+
+// cast sends a head to the group, and content that is not in it.
+func (h *Head) cast(ctx context.Context, g *group.Group, content []byte) error {
+	err := g.Cast(ctx, headMessage(h))
+	if err == nil && h.push {
+		err = g.Cast(ctx, contentMessage(h.Seq, content))
+	}
+	return err
 }
 
 // sign signs a head, and records it before it is cast. A publisher that forgets its head would sign another one with the same
