@@ -32,6 +32,7 @@ func TestInvalidReports(t *testing.T) {
 	for name, c := range map[string]struct{ reports, want string }{
 		"second ready":       {readyReport(1) + "\n" + readyReport(1), "the host sent a second Ready report"},
 		"too many addresses": {readyReport(9), "the host sent 9 addresses, more than 8"},
+		"output":             {`{"output":"a line"}`, "the host sent output of a command, and runs none"},
 		"long error":         {`{"failed":{"error":"` + strings.Repeat(`x\n`, 10_000) + `"}}`, strings.Repeat("x; ", 1365) + "x"},
 	} {
 		t.Run(name, func(t *testing.T) {

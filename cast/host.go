@@ -236,6 +236,8 @@ func (h *host) take(r *agent.Report) error {
 		return h.sendStart(h.process, nil)
 	case r.Progress != nil:
 		h.progress(*r.Progress)
+	case r.Output != nil && h.caster.cfg.Exec == "":
+		return errors.New("the host sent output of a command, and runs none")
 	case r.Output != nil:
 		h.caster.send(Event{Index: h.index, Output: r.Output})
 	case r.Done != nil:
