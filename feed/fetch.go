@@ -15,8 +15,14 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
+// fetched is a version whose files are complete.
+type fetched struct {
+	Version
+	disk *store.Disk // of a version that was written without a transfer, until flush
+}
+
 // flush waits until the version is on the disk.
-func (v *Version) flush() error {
+func (v *fetched) flush() error {
 	if v == nil || v.disk == nil {
 		return nil
 	}
@@ -26,7 +32,7 @@ func (v *Version) flush() error {
 }
 
 // fetch fetches a version, and switches the link. The caller flushes the result, also after an error.
-func (f *follower) fetch(ctx context.Context, h *Head) (*Version, error) {
+func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	encoded, err := f.manifest(ctx, h)
 	if err != nil {
 		return nil, err
@@ -36,7 +42,7 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*Version, error) {
 		return nil, err
 	}
 	f.startVersion(h)
-	v := &Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(h.Seq), Note: h.Note, Length: m.Length()}
+	v := &fetched{Version: Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(h.Seq), Note: h.Note, Length: m.Length()}}
 	origins := f.origins(h, m)
 	var before peer.Status
 	known, err := f.node.Transfer(h.Link.String())
@@ -77,7 +83,7 @@ func (f *follower) manifest(ctx context.Context, h *Head) ([]byte, error) {
 }
 
 // get fetches a version with a transfer, which may have run before.
-func (f *follower) get(ctx context.Context, h *Head, m *proto.Manifest, v *Version, opt peer.GetOptions, before peer.Status) error {
+func (f *follower) get(ctx context.Context, h *Head, m *proto.Manifest, v *fetched, opt peer.GetOptions, before peer.Status) error {
 	earlier := before.Have
 	if h.Delta != nil && h.Base == f.kept.Complete && len(opt.Origins) > 0 && before.Phase != peer.Whole {
 		d, n, err := f.fetchDelta(ctx, h.Delta, m, opt.Origins[0])

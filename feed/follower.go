@@ -265,7 +265,7 @@ func (f *follower) withContent(ctx context.Context, h *Head) *Head {
 func (f *follower) next(ctx context.Context, h *Head) (newer *Head, err error) {
 	fetching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var v *Version
+	var v *fetched
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -286,16 +286,16 @@ func (f *follower) next(ctx context.Context, h *Head) (newer *Head, err error) {
 }
 
 // finish runs the command with a version, and records the version. If ctx ends before that, the command runs again after a restart.
-func (f *follower) finish(ctx context.Context, h *Head, v *Version) error {
+func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
 	f.log.Info("a version is complete", "version", v.Seq, "path", v.Path, "bytes", v.Length, "saved", v.Saved)
 	flushed := make(chan error, 1)
 	go func() { flushed <- errors.Join(v.flush(), f.save()) }()
-	failed := f.call(ctx, *v)
+	failed := f.call(ctx, v.Version)
 	if err := <-flushed; err != nil || ctx.Err() != nil {
 		return err
 	}
 	f.change(func() { f.failed = "" })
-	f.settle(h, v)
+	f.settle(h, &v.Version)
 	f.report(ctx, h.node)
 	if failed != nil {
 		f.fail(fmt.Errorf("the command of version %d failed: %w", v.Seq, failed), "a command of the feed failed", "version", v.Seq)

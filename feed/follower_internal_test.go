@@ -124,7 +124,7 @@ func TestSentVersionServed(t *testing.T) {
 	if err := v.flush(); err != nil {
 		t.Fatal(err)
 	}
-	f.settle(h, v)
+	f.settle(h, &v.Version)
 	f.serve(h)
 	served, err := n.Transfer(link.String())
 	if err == nil {

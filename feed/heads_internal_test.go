@@ -37,7 +37,10 @@ func TestFollow(t *testing.T) {
 		defer close(ended)
 		f.receive(ctx, f.handle)
 	}()
-	peertest.Eventually(t, "the two are members", func() bool { return len(groups[0].Members()) == 1 })
+	peertest.Eventually(t, "the two have a session", func() bool {
+		all := groups[0].Members()
+		return len(all) == 1 && all[0].RTT > 0
+	})
 	message := func(signed []byte) []byte { return append([]byte{kindHead}, signed...) }
 	for _, m := range [][]byte{
 		{}, {kindHead}, {kindContent}, {9, 9}, message([]byte("not a head")),

@@ -3,8 +3,6 @@ package feed
 import (
 	"cmp"
 	"slices"
-
-	"github.com/mobgrid/mob/peer/store"
 )
 
 // Settings of a feed are in the file feed.json.
@@ -48,8 +46,6 @@ type Version struct {
 	// Length is the size of the content, Saved the part of it that was not fetched, both in bytes.
 	Length int64 `json:"length"`
 	Saved  int64 `json:"saved"`
-
-	disk *store.Disk // of a version that was written without a transfer, until flush
 }
 
 // All describes the feeds, sorted by name.

@@ -160,18 +160,24 @@ func TestPublisherLeaves(t *testing.T) {
 	link := publisher.newFeed("config")
 	first := start(t, d, "A", t.TempDir())
 	first.follow(link, 1)
-	files := map[string][]byte{"a": randomBytes(100_000)}
-	publisher.post("config", write(t, files))
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("1")}))
 	first.await(1)
-	first.settled(1)
-	if all := first.node.Transfers(); len(all) != 0 {
-		t.Fatalf("%d transfers of a version that was pushed", len(all))
+	peertest.Eventually(t, "the follower has a session with the publisher", func() bool {
+		all := publisher.feeds.All()[0].Followers
+		return len(all) == 1 && all[0].Seq == 1
+	})
+	files := map[string][]byte{"a": randomBytes(100_000)}
+	pushed := publisher.post("config", write(t, files))
+	first.await(2)
+	first.settled(2)
+	if _, err := first.node.Transfer(pushed.Link.String()); err == nil {
+		t.Fatal("a version that was pushed has a transfer")
 	}
 	publisher.stop()
 	stopped := time.Now()
 	late := start(t, d, "A", t.TempDir())
 	late.follow(link, 1)
-	equal(t, late.await(1).Path, files)
+	equal(t, late.await(2).Path, files)
 	if took := time.Since(stopped); took >= feed.ServeDelay {
 		t.Errorf("the version was fetched after %v", took)
 	}
