@@ -203,7 +203,7 @@ func (f *follower) run(ctx context.Context) {
 
 // fail shows an error in the status, until the next success, and in the log.
 func (f *follower) fail(err error, message string, args ...any) {
-	f.log.Error(message, append(args, "error", err)...)
+	f.log.Error(message, append(args, "error", err)...) //nolint:sloglint // the messages of the callers are constants
 	f.change(func() { f.failed = err.Error() })
 }
 

@@ -83,5 +83,5 @@ func (s *heads) note(level slog.Level, message string, args ...any) {
 	if s.noted[message] == nil {
 		s.noted[message] = &rate.Sometimes{Interval: logEvery}
 	}
-	s.noted[message].Do(func() { s.log.Log(context.Background(), level, message, args...) })
+	s.noted[message].Do(func() { s.log.Log(context.Background(), level, message, args...) }) //nolint:sloglint // the messages of the callers are constants
 }

@@ -14,7 +14,7 @@ import (
 // TestSecondSignal sends a signal twice, as timeout(1) does: the command still cleans up. Otherwise it kills the test.
 func TestSecondSignal(t *testing.T) {
 	cleaned := false
-	root := &cobra.Command{Use: "test", PersistentPreRun: EndOnHangup, RunE: func(cmd *cobra.Command, args []string) error {
+	root := &cobra.Command{Use: "test", PersistentPreRun: EndOnHangup, RunE: func(cmd *cobra.Command, _ []string) error {
 		for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 			if err := syscall.Kill(os.Getpid(), s); err != nil {
 				return err
