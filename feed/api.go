@@ -19,34 +19,25 @@ import (
 //
 // Publish keeps nothing on the disk. A publisher that restarts joins its group and waits for the newest head first: else it
 // signs another version with the same number. [Feeds.Post] records heads.
-func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v, base *peer.Transfer, note string) (h *Head, err error) {
+func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v, base *peer.Transfer, note string) (*Head, error) {
 	before, err := newestOf(g, key.GetPublic())
 	if err != nil {
 		return nil, err
 	}
-	h, content, err := newHead(g.Node(), before, v, PublishOptions{Note: note})
-	if err != nil {
-		return nil, err
-	}
-	if content == nil && before != nil && base != nil && base.Status().Phase == peer.Whole {
+	makeDelta := func() (*peer.Transfer, error) {
+		if base == nil || base.Status().Phase != peer.Whole {
+			return nil, nil
+		}
 		f, err := os.CreateTemp("", "mob-delta-")
 		if err != nil {
 			return nil, err
 		}
 		defer os.Remove(f.Name())
 		defer f.Close()
-		difference, err := seedDifference(ctx, g.Node(), v, base, f)
-		if err != nil {
-			return nil, err
-		}
-		if difference != nil {
-			h.Base, h.Delta = before.Seq, difference.Link()
-		}
+		return seedDifference(ctx, g.Node(), v, base, f)
 	}
-	if err := checkSame(ctx, v); err != nil {
-		return nil, err
-	}
-	if err := h.seal(key); err != nil {
+	h, content, _, err := prepare(ctx, g.Node(), before, v, PublishOptions{Note: note}, makeDelta, func(h *Head) error { return h.seal(key) })
+	if err != nil {
 		return nil, err
 	}
 	g.SetNewest(headMessage(h))

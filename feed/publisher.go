@@ -120,41 +120,47 @@ func (p *publisher) post(ctx context.Context, v *peer.Transfer, opt PublishOptio
 	p.posting.Lock()
 	defer p.posting.Unlock()
 	before := p.known()
-	h, content, err := newHead(p.node, before, v, opt)
+	h, content, difference, err := prepare(ctx, p.node, before, v, opt,
+		func() (*peer.Transfer, error) { return p.newDelta(ctx, v, before.Link) },
+		func(h *Head) error { return p.sign(h, before) })
 	if err != nil {
-		return nil, err
-	}
-	var difference *peer.Transfer
-	if content == nil && before != nil {
-		if difference, err = p.newDelta(ctx, v, before.Link); err != nil {
-			return nil, err
-		}
-		if difference != nil {
-			h.Base, h.Delta = before.Seq, difference.Link()
-		}
-	}
-	if err = checkSame(ctx, v); err == nil {
-		err = p.sign(h, before)
-	}
-	if err != nil {
-		if difference != nil {
-			err = errors.Join(err, p.node.Release(difference))
-		}
 		return nil, err
 	}
 	p.replaceDelta(difference)
 	return h, h.cast(ctx, p.group, content)
 }
 
-// newHead returns the head of the version after another one, which may be nil, and content that is to be sent with the head or
-// after it.
-func newHead(n *peer.Node, before *Head, v *peer.Transfer, opt PublishOptions) (h *Head, content []byte, err error) {
+// prepare returns the signed head of the version after another one, which may be nil, content that is to be sent with the head or after
+// it, and the delta, nil if there is none. makeDelta is only called if a delta may help.
+func prepare(
+	ctx context.Context, n *peer.Node, before *Head, v *peer.Transfer, opt PublishOptions,
+	makeDelta func() (*peer.Transfer, error), sign func(*Head) error,
+) (h *Head, content []byte, difference *peer.Transfer, err error) {
 	h = &Head{Seq: 1, Time: time.Now(), Link: v.Link(), Note: opt.Note, node: n.Host().ID()}
 	if before != nil {
 		h.Seq = before.Seq + 1
 	}
-	content, err = h.include(v, opt.Push)
-	return h, content, err
+	if content, err = h.include(v, opt.Push); err != nil {
+		return nil, nil, nil, err
+	}
+	if content == nil && before != nil {
+		if difference, err = makeDelta(); err != nil {
+			return nil, nil, nil, err
+		}
+		if difference != nil {
+			h.Base, h.Delta = before.Seq, difference.Link()
+		}
+	}
+	if err = checkSame(ctx, v); err == nil {
+		err = sign(h)
+	}
+	if err != nil {
+		if difference != nil {
+			err = errors.Join(err, n.Release(difference))
+		}
+		return nil, nil, nil, err
+	}
+	return h, content, difference, nil
 }
 
 // cast sends a head to the group, and content that is not in it.
