@@ -33,6 +33,15 @@ func script(t *testing.T, n *peer.Node, name string) *scripted {
 	return &scripted{t, g}
 }
 
+// admit sends the roster of a run with the member that joins, waits until it accepts that, and returns its first message.
+func (s *scripted) admit() frame {
+	s.t.Helper()
+	from, f := s.expect(kindJoin)
+	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
+	s.expect(kindAccept)
+	return f
+}
+
 // expect returns the next message of a kind.
 func (s *scripted) expect(k kind) (libpeer.ID, frame) {
 	s.t.Helper()
@@ -109,9 +118,7 @@ func TestClosedNodeIsLostMember(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	s := script(t, nodes[0], "node")
 	ended := joinLater(t.Context(), nodes[1], "node", 2)
-	from, f := s.expect(kindJoin)
-	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
-	s.expect(kindAccept)
+	s.admit()
 	s.cast(header{Kind: kindStart, Run: 1}, nil)
 	j := <-ended
 	if j.err != nil {
@@ -128,9 +135,7 @@ func TestAbortBeforeStart(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	s := script(t, nodes[0], "abort")
 	ended := joinLater(t.Context(), nodes[1], "abort", 2)
-	from, f := s.expect(kindJoin)
-	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
-	s.expect(kindAccept)
+	s.admit()
 	s.cast(header{Kind: kindAbort, Run: 1, Index: noRank}, []byte("no room"))
 	(<-ended).wantError(t, "no room")
 }
@@ -140,9 +145,7 @@ func TestMessageOfAnotherVersionFails(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	s := script(t, nodes[0], "version")
 	ended := joinLater(t.Context(), nodes[1], "version", 2)
-	from, f := s.expect(kindJoin)
-	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, f.Run))
-	s.expect(kindAccept)
+	s.admit()
 	s.cast(header{Kind: kindStart, Run: 1}, nil)
 	s.cast(header{Kind: kindFetched + 1, Run: 1, Op: 1}, nil)
 	(<-ended).wantError(t, "another version")
@@ -153,9 +156,7 @@ func TestMemberThatGivesRosterUpHasNewCall(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	s := script(t, nodes[0], "late")
 	ended := joinLater(t.Context(), nodes[1], "late", 2)
-	from, first := s.expect(kindJoin)
-	s.cast(header{Kind: kindRoster, Run: 1}, s.roster(from, first.Run))
-	s.expect(kindAccept)
+	first := s.admit()
 	_, second := s.expect(kindJoin)
 	if second.Run == first.Run {
 		t.Error("the second join has the number of the first one")

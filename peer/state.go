@@ -154,7 +154,7 @@ func (r *result) retry() {
 	}
 }
 
-// until returns the first state from now on for which a condition holds.
+// until returns the first state, the present one included, that meets a condition.
 func (all *states) until(ctx context.Context, holds func(*state) bool) (*state, error) {
 	for s := all.current.Load(); ; s = s.next {
 		if holds(s) {

@@ -48,19 +48,26 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// startWorkers starts the nodes of 16 workers in four clusters.
-func startWorkers(t *testing.T) (all []*worker, points []float64) {
+// startTracker starts a tracker, and returns its address.
+func startTracker(t *testing.T) string {
 	t.Helper()
-	introducer, stop, err := startNode("tracker", "/ip4/127.0.0.1/tcp/0")
+	node, stop, err := startNode("tracker", "/ip4/127.0.0.1/tcp/0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	server := tracker.New(introducer.Host(), tracker.Config{})
+	server := tracker.New(node.Host(), tracker.Config{})
 	t.Cleanup(func() { server.Close() })
+	return node.Addrs()[0].String()
+}
+
+// startWorkers starts the nodes of 16 workers in four clusters.
+func startWorkers(t *testing.T) (all []*worker, points []float64) {
+	t.Helper()
+	introducer := startTracker(t)
 	points = randomPoints(testPoints, testDimensions)
 	for i := range testSize {
-		node, stop, err := startNode(string(rune('A'+i/4)), "/ip4/127.0.0.1/tcp/0", introducer.Addrs()[0].String())
+		node, stop, err := startNode(string(rune('A'+i/4)), "/ip4/127.0.0.1/tcp/0", introducer)
 		if err != nil {
 			t.Fatal(err)
 		}

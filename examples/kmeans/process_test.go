@@ -18,13 +18,12 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/collective"
-	"github.com/mobgrid/mob/tracker"
 )
 
 // process is the environment variable with a worker that runs in its own process.
 const process = "KMEANS_TEST_WORKER"
 
-// processWorker is one of several workers. Its points are those of its part.
+// processWorker is a worker of a job. It has the points of its part.
 type processWorker struct {
 	Tracker, Name, Out     string
 	Cluster                string
@@ -90,14 +89,7 @@ type processes struct {
 
 func newProcesses(t *testing.T) *processes {
 	t.Helper()
-	introducer, stop, err := startNode("tracker", "/ip4/127.0.0.1/tcp/0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	server := tracker.New(introducer.Host(), tracker.Config{})
-	t.Cleanup(func() { server.Close() })
-	p := &processes{t: t, tracker: introducer.Addrs()[0].String(), out: filepath.Join(t.TempDir(), "centroids")}
+	p := &processes{t: t, tracker: startTracker(t), out: filepath.Join(t.TempDir(), "centroids")}
 	t.Cleanup(func() {
 		for _, cmd := range p.all {
 			_ = cmd.Process.Kill()
@@ -208,7 +200,7 @@ func TestStoppedWorkerContinues(t *testing.T) {
 	p.checkCentroids()
 }
 
-// A worker is killed while the others wait for the last one. Two start instead.
+// A worker is killed while the remaining workers wait for the last one. Two start instead.
 func TestWorkerKilledWhileJoining(t *testing.T) {
 	t.Parallel()
 	p := newProcesses(t)

@@ -21,7 +21,7 @@ type PaperRun struct {
 // runFile is the name of the file of a PaperRun, in the directory of the report.
 const runFile = "run.json"
 
-// agree is the quotient of two ratios up to which two runs agree.
+// agree bounds the quotient of the ratios of two runs that agree.
 const agree = 1.1
 
 // ReadPaperRun reads the run that was saved in a directory. It returns nil if there is none, or if it was made on another machine.
