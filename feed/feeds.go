@@ -15,7 +15,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
-	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 )
@@ -195,19 +194,17 @@ func (s *Feeds) start(e *entry) (err error) {
 		defer s.mu.Unlock()
 		e.role, e.err = r, err
 	}()
-	g, err := group.Join(ctx, s.node, group.Config{Key: GroupKey(e.link.Key), Trackers: e.link.Trackers})
-	if err != nil {
-		return err
-	}
-	h := &heads{group: g, key: e.link.Key, log: s.log.With("feed", e.link.ID())}
+	h := &heads{key: e.link.Key, log: s.log.With("feed", e.link.ID())}
 	if e.Dir == "" {
 		r, err = newPublisher(h, s.node, e.dir)
 	} else {
 		r, err = newFollower(h, s.node, e, s.run)
 	}
+	if err == nil {
+		err = h.join(ctx, s.node, e.link.Trackers)
+	}
 	if err != nil {
 		r = nil
-		g.Close()
 		return err
 	}
 	done := make(chan struct{})
@@ -217,7 +214,7 @@ func (s *Feeds) start(e *entry) (err error) {
 	}
 	go func() {
 		defer close(done)
-		defer g.Close()
+		defer h.group.Close()
 		r.run(ctx)
 	}()
 	return nil

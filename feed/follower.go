@@ -90,7 +90,7 @@ func (f *follower) load(path string) error {
 		if err != nil {
 			return err
 		}
-		f.set(h)
+		f.newest = h
 	}
 	copies, err := f.copies() // those that were written when the process was killed are not in the file
 	f.kept.Versions = slices.Concat(f.kept.Versions, f.kept.Partial, copies)

@@ -9,9 +9,11 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 	"golang.org/x/time/rate"
 
 	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/peer"
 )
 
 // heads has the newest head of a feed, which new members of the group get from this node.
@@ -23,6 +25,17 @@ type heads struct {
 	mu     sync.Mutex
 	newest *Head // nil if none is known
 	noted  map[string]*rate.Sometimes
+}
+
+// join joins the group of the feed. Members get the newest head from their first session on: a follower reports to a publisher
+// that has started when it gets the head.
+func (s *heads) join(ctx context.Context, n *peer.Node, trackers []ma.Multiaddr) (err error) {
+	cfg := group.Config{Key: GroupKey(s.key), Trackers: trackers}
+	if s.newest != nil {
+		cfg.Newest = headMessage(s.newest)
+	}
+	s.group, err = group.Join(ctx, n, cfg)
+	return err
 }
 
 // set sets the newest head. The caller holds the lock.

@@ -62,7 +62,7 @@ func newPublisher(h *heads, n *peer.Node, dir string) (*publisher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: delete it, and the newest head comes from a follower", path, err)
 	}
-	h.set(newest)
+	h.newest = newest
 	return p, nil
 }
 

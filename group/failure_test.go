@@ -73,13 +73,23 @@ func TestEndOfSessionIsReported(t *testing.T) {
 
 func TestNewestMessageIsSentFirst(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
-	join(t, nodes[:1])[0].SetNewest([]byte("head"))
-	g, err := group.Join(t.Context(), nodes[1], group.Config{Key: [32]byte{1}})
-	if err != nil {
-		t.Fatal(err)
+	var groups [2]*group.Group
+	for i, n := range nodes {
+		g, err := group.Join(t.Context(), n, group.Config{Key: [32]byte{1}, Newest: []byte{byte(i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(g.Close)
+		groups[i] = g
 	}
-	t.Cleanup(g.Close)
-	if m := receive(t, g); string(m.Bytes) != "head" {
+	for i, g := range groups {
+		if m := receive(t, g); len(m.Bytes) != 1 || m.Bytes[0] != byte(1-i) {
+			t.Errorf("%d received %+v", i, m)
+		}
+	}
+	nodes = peertest.Clusters(t, 1, 2)
+	join(t, nodes[:1])[0].SetNewest([]byte("set"))
+	if m := receive(t, join(t, nodes[1:])[0]); string(m.Bytes) != "set" {
 		t.Errorf("%+v", m)
 	}
 }

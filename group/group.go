@@ -32,6 +32,8 @@ type Config struct {
 	Peers []ma.Multiaddr
 	// Trackers are asked for members in addition to the node's own.
 	Trackers []ma.Multiaddr
+	// Newest is what SetNewest sets, from the first session on.
+	Newest []byte
 }
 
 // Member is a member of a group.
@@ -120,7 +122,7 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 	now := uint64(time.Now().UnixMicro())
 	g := &Group{
 		cfg: cfg, node: n, self: proto.PeerID(n.Host().ID()), cluster: n.Cluster(),
-		members: map[proto.PeerID]*member{}, casts: map[uint64]*cast{}, lastCast: now, direct: now | proto.ParcelDirect,
+		members: map[proto.PeerID]*member{}, casts: map[uint64]*cast{}, lastCast: now, direct: now | proto.ParcelDirect, newest: cfg.Newest,
 	}
 	given, err := libpeer.AddrInfosFromP2pAddrs(cfg.Peers...)
 	if err != nil {
