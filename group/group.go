@@ -32,7 +32,7 @@ type Config struct {
 	Peers []ma.Multiaddr
 	// Trackers are asked for members in addition to the node's own.
 	Trackers []ma.Multiaddr
-	// Newest is what SetNewest sets, from the first session on.
+	// Newest is the first message of [Group.SetNewest], for every session.
 	Newest []byte
 }
 
