@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/term"
@@ -140,19 +142,24 @@ func describeDamage(st peer.Status) string {
 	return text + " changed on disk: fetched again"
 }
 
-// changedOnDisk is the state of a seed without a piece that can be served.
-const changedOnDisk = "changed on disk: cannot be served"
-
-// cannotServe reports whether all pieces of a seed are damaged.
-func cannotServe(st peer.Status) bool {
-	return st.Phase == peer.Whole && st.Seed && st.Damaged > 0 && st.Have == 0
+// cannotServe describes the pieces of a seed that cannot be served, as its files were changed. It is empty without any.
+func cannotServe(st peer.Status) string {
+	if st.Phase != peer.Whole || !st.Seed || st.Damaged == 0 {
+		return ""
+	}
+	text := "changed on disk: cannot be served"
+	if st.Have > 0 {
+		text += fmt.Sprintf(" (%s of %s)", humanize.Comma(st.Damaged), term.Plural(st.Pieces, "piece"))
+	}
+	return text
 }
 
 // stateName names the state of a transfer.
 func stateName(st peer.Status) string {
+	changed := cannotServe(st)
 	switch {
-	case cannotServe(st):
-		return changedOnDisk
+	case changed != "":
+		return changed
 	case st.Phase != peer.Whole:
 		return string(st.Phase)
 	case st.Away:
@@ -168,10 +175,8 @@ func stateName(st peer.Status) string {
 // describeState formats the progress of a transfer.
 func describeState(st peer.Status) string {
 	switch {
-	case st.Length < 0:
+	case st.Length < 0, cannotServe(st) != "":
 		return stateName(st)
-	case cannotServe(st):
-		return changedOnDisk
 	case st.Phase == peer.Whole && st.Have < st.Length:
 		return fmt.Sprintf("damaged, serving %d%% of %s", term.Percent(st.Have, st.Length), term.Bytes(st.Length))
 	case st.Phase == peer.Whole && (st.Away || len(st.Different) > 0):

@@ -45,3 +45,19 @@ func TestStatusNamesIsolation(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+func TestDamagedSeedState(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		damaged, have int64
+		want          string
+	}{
+		{1, 94, "changed on disk: cannot be served (1 of 17 pieces)"},
+		{17, 0, "changed on disk: cannot be served"},
+	} {
+		st := peer.Status{Name: "x", Phase: peer.Whole, Seed: true, Length: 100, Pieces: 17, SwarmStatus: peer.SwarmStatus{Damaged: c.damaged, Have: c.have}}
+		if list, status := stateName(st), describeState(st); list != c.want || status != c.want {
+			t.Errorf("%d damaged pieces: ls has %q, status %q", c.damaged, list, status)
+		}
+	}
+}
