@@ -74,7 +74,7 @@ func TestHead(t *testing.T) {
 // TestLink parses links of feeds.
 func TestLink(t *testing.T) {
 	l := &Link{Key: newKey(t).GetPublic(), Name: "a name & more"}
-	again, err := ParseLink(l.String() + "&x.mt=/ip4/192.0.2.7/tcp/4000&unknown=1")
+	again, err := ParseLink(l.String() + "&amp;x.mt=/ip4/192.0.2.7/tcp/4000&unknown=1")
 	if err != nil || again.Name != l.Name || !again.Key.Equals(l.Key) || len(again.Trackers) != 1 {
 		t.Fatalf("%+v, %v", again, err)
 	}

@@ -35,7 +35,7 @@ func ParseLink(s string) (*Link, error) {
 	if !ok || len(s) > proto.MaxLink {
 		return nil, errors.New("not the link of a feed, which starts with " + linkPrefix + "xt=" + topicPrefix + "ID")
 	}
-	values, err := url.ParseQuery(query)
+	values, err := url.ParseQuery(proto.UnescapeEntities(query))
 	if err != nil {
 		return nil, fmt.Errorf("link of a feed: %w", err)
 	}

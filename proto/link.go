@@ -91,7 +91,7 @@ func ParseLink(s string) (*Link, error) {
 			"a link begins with magnet:?xt=urn:mob:<id> or magnet:?xt=urn:btih:<info-hash>")
 	}
 	l := new(Link)
-	for part := range strings.SplitSeq(s[len(linkPrefix):], "&") {
+	for part := range strings.SplitSeq(UnescapeEntities(s[len(linkPrefix):]), "&") {
 		if part == "" {
 			continue
 		}
@@ -344,6 +344,10 @@ func unescape(s string) string {
 	}
 	return s
 }
+
+// UnescapeEntities replaces the &amp; of a link that was copied from the source of a web page. A link does not contain
+// it otherwise: keys have no semicolon.
+func UnescapeEntities(link string) string { return strings.ReplaceAll(link, "&amp;", "&") }
 
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)

@@ -83,6 +83,7 @@ func TestParseLink(t *testing.T) {
 		{"no name", head + "&dn=", head},
 		{"length unknown", head + "&xl=0", head},
 		{"empty parts", head + "&&a=1&", head + "&a=1"},
+		{"copied from HTML", head + "&amp;dn=n&amp;xl=5&a=%26amp;b", head + "&dn=n&xl=5&a=%26amp%3Bb"},
 		{"no value", head + "&a", head + "&a="},
 		{"no key", head + "&=a", head + "&=a"},
 		{"bad escape", head + "&a=100%", head + "&a=100%25"},
