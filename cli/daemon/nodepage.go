@@ -22,7 +22,7 @@ const (
 
 // nodePage is an event of the page of a node. Its statuses have only the fields that the page shows, and no
 // links and addresses: a client that may read the page may not have the content. Clients without the token get
-// short names instead of content ids.
+// short names instead of content ids, and no directories.
 type nodePage struct {
 	ID        string            `json:"id"`
 	Cluster   string            `json:"cluster"`
@@ -52,7 +52,7 @@ func (d *Daemon) register(s *web.Server) {
 		p := newNodePage(d.node, detail)
 		p.Limits, p.Feeds = d.server.Limits(), pageFeeds(d.feeds.All())
 		return p
-	}, d.node.Names().Replace)
+	}, func(event string) string { return d.node.Names().Replace(hideDirectories(event)) })
 	s.HandlePage("node.html")
 	d.health.Register(s, metrics.NewNode(d.node.Stats, d.node.Cluster(), command.Version()))
 }

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"encoding/json"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,8 +16,8 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestPublicNodePage checks that the page of a node shows content ids, also in limits, only to a client with
-// the token, and addresses to none.
+// TestPublicNodePage checks that the page of a node shows content ids, also in limits, and paths only to a client
+// with the token, and addresses to none.
 func TestPublicNodePage(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
@@ -40,11 +42,42 @@ func TestPublicNodePage(t *testing.T) {
 		if strings.Count(owned, `"`+id+`"`) != 2 {
 			t.Errorf("with the token, detail %q: %s", detail, owned)
 		}
+		if dir := filepath.Dir(seed.Status().Root); strings.Contains(open, dir) || !strings.Contains(owned, dir) {
+			t.Errorf("the directory %s without the token: %s with it: %s", dir, open, owned)
+		}
 		for _, a := range n.Addrs() {
 			a, _, _ := strings.Cut(a.String(), "/p2p/")
 			if strings.Contains(open, a) {
 				t.Errorf("the page shows the address %s: %s", a, open)
 			}
+		}
+	}
+}
+
+// TestPageHidesDirectories checks the paths in fields and errors of a page, of nested directories too.
+func TestPageHidesDirectories(t *testing.T) {
+	t.Parallel()
+	p := nodePage{Transfers: []peer.Status{
+		{Name: "a", Root: "/srv/a", Error: "open /srv/secret/deep/b/sub/file: permission denied"},
+		{Name: "b", Root: "/srv/secret/deep/b", Error: "mkdir /srv/secret/deep: read-only file system"},
+		{Name: "c", Root: "/c"},
+		{Name: `"root":"x/y"`, Root: `/srv/"quo\ted" & <b>/d`},
+	}}
+	b, err := json.Marshal(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := hideDirectories(string(b))
+	var public nodePage
+	if err := json.Unmarshal([]byte(got), &public); err != nil {
+		t.Fatal(err)
+	}
+	want := [][2]string{
+		{"…/a", "open …/b/sub/file: permission denied"}, {"…/b", "mkdir …: read-only file system"}, {"/c", ""}, {"…/d", ""},
+	}
+	for i, tr := range public.Transfers {
+		if tr.Root != want[i][0] || tr.Error != want[i][1] || tr.Name != p.Transfers[i].Name {
+			t.Errorf("transfer %d: path %q, error %q, name %q", i, tr.Root, tr.Error, tr.Name)
 		}
 	}
 }
