@@ -373,3 +373,22 @@ func TestRemovedBeforeFinish(t *testing.T) {
 		})
 	}
 }
+
+// TestReplacedBeforeReboot replaces a file of a complete copy, as some editors do, before the machine starts again. The new file is
+// the user's: it is not written to, and not removed.
+func TestReplacedBeforeReboot(t *testing.T) {
+	p := newPlace(t, tree(t))
+	p.ok(p.fetched().Close())
+	replace(t, p.path("a/x"))
+	mine, err := os.ReadFile(p.path("a/x"))
+	p.ok(err)
+	d := p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{3}))
+	p.recheck(d)
+	var exists *store.ExistsError
+	if _, err := d.WriteAt(p.Piece(0), 0); !errors.As(err, &exists) {
+		t.Errorf("write: %v", err)
+	}
+	if is, err := os.ReadFile(p.path("a/x")); string(is) != string(mine) {
+		t.Errorf("the file was changed, %v", err)
+	}
+}

@@ -170,10 +170,13 @@ func (d writer) prepared(file int, f writable) error {
 		r.Changed = 0
 		r.state = r.state.next(fileFound)
 	})
-	if err != nil || is == saved {
-		return err
+	if err == nil && is != saved {
+		err = d.journal.SetFile(d.tree.entry(file), is)
 	}
-	return d.journal.SetFile(d.tree.entry(file), is)
+	if err == nil && saved.Final && f.created { // else, after a power loss, it would count as the user's
+		err = d.journal.Sync()
+	}
+	return err
 }
 
 // openAgain opens a file that was prepared.
