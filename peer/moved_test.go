@@ -29,8 +29,7 @@ func TestDestinationMoved(t *testing.T) {
 			peertest.Eventually(t, "the first piece", func() bool { return get.Status().Have > 0 })
 			check(t, os.Rename(moved, moved+"-moved"), os.Mkdir(moved, 0o700))
 			gate.Open()
-			var away *store.AwayError
-			if err := get.Wait(t.Context()); !errors.As(err, &away) || away.Path != out {
+			if err := get.Wait(t.Context()); !errors.Is(err, store.ErrAway) || !strings.Contains(err.Error(), out) {
 				t.Errorf("get: %v", err)
 			}
 			if st := get.Status(); st.Phase != peer.Fetching || !strings.Contains(st.Waiting, "put it back") {
@@ -73,4 +72,35 @@ func TestReuseAfterMove(t *testing.T) {
 			peertest.Wait(t, peertest.Get(t, n, link, out))
 		}
 	}
+}
+
+// TestMovedCopyIsNotRepaired edits a complete copy that was moved away. The file stays as the user left it, and the piece is not
+// offered until the copy is back.
+func TestMovedCopyIsNotRepaired(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	path, content := peertest.RandomFile(t, 4<<20)
+	_, link := peertest.Seed(t, tracker.Start(t, "A"), filepath.Dir(path), peer.SeedOptions{PieceLength: 64 << 10})
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, tracker.Start(t, "B"), link, out)
+	peertest.Wait(t, get)
+	moved := filepath.Join(out+"-moved", filepath.Base(path))
+	check(t, get.Flush(t.Context()), os.Rename(out, out+"-moved"), peertest.Flip(moved, 1<<20))
+	edited, err := os.ReadFile(moved)
+	check(t, err)
+	// A third node, which asks its own cluster first, finds out.
+	peertest.Wait(t, peertest.Get(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out")))
+	peertest.Eventually(t, "the reason", func() bool {
+		return strings.Contains(get.Status().Waiting, "1 piece cannot be read at present")
+	})
+	if st := get.Status(); st.Phase != peer.Whole || st.Damaged > 0 {
+		t.Errorf("status %+v", st)
+	}
+	peertest.EqualFile(t, moved, edited)
+	check(t, os.Rename(out+"-moved", out))
+	peertest.Eventually(t, "the repair", func() bool {
+		st := get.Status()
+		return st.Phase == peer.Whole && st.Damaged == 0 && st.Waiting == ""
+	})
+	peertest.EqualFile(t, filepath.Join(out, filepath.Base(path)), content)
 }

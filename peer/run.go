@@ -292,8 +292,7 @@ func (r *run) publish(ctx context.Context) error {
 		if err == nil && r.disk != nil {
 			err = r.disk.CheckPlace()
 		}
-		var away *store.AwayError
-		if !errors.As(err, &away) {
+		if !errors.Is(err, store.ErrAway) {
 			if pause > lookPause {
 				r.change(func(s *state) {
 					s.waiting = ""
@@ -304,7 +303,7 @@ func (r *run) publish(ctx context.Context) error {
 			return err
 		}
 		r.change(func(s *state) {
-			s.waiting = away.Path + ", which was moved, replaced or unmounted: put it back"
+			s.waiting = s.rec.Root + ", which was moved, replaced or unmounted: put it back"
 			s.settle(err)
 		})
 		select {

@@ -25,6 +25,8 @@ var (
 	// ErrGone is returned by [Open] if the destination does not exist although
 	// pieces were written to it.
 	ErrGone = errors.New("the content is gone: put it back, or remove the transfer and start it again")
+	// ErrAway is the cause of an [UnreadableError] if the path of the content leads to other files than the store has open.
+	ErrAway = errors.New("it was moved, replaced or unmounted: put it back")
 )
 
 // errNotShareable follows a path.
@@ -81,17 +83,6 @@ func (e *ExistsError) Error() string {
 			"`mob get --reuse`", e.Path)
 	}
 	return fmt.Sprintf("%s exists already: remove it or choose another path", e.Path)
-}
-
-// AwayError reports that the path of the content leads to other files than the store has open.
-type AwayError struct {
-	// Path is the path of the content.
-	Path string
-}
-
-// Error names the path and a way out.
-func (e *AwayError) Error() string {
-	return fmt.Sprintf("%s was moved, replaced or unmounted during the get: put it back", e.Path)
 }
 
 // ChangedError reports a file of the content that is not as the store left it. Opening

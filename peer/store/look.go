@@ -78,11 +78,12 @@ func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference
 	return all, away, err
 }
 
-// CheckPlace fails with an [*AwayError] if the path of the content does not lead to the files of the store any more.
+// CheckPlace fails with an [*UnreadableError], and [ErrAway], if the path of the content does not lead to the files of the
+// store any more.
 func (d *Disk) CheckPlace() error {
 	away, err := d.tree.isAway()
 	if away {
-		return &AwayError{Path: d.tree.path}
+		return cannotRead(d.tree.path, ErrAway)
 	}
 	return err
 }

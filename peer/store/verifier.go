@@ -39,12 +39,18 @@ func (v *Verifier) Verify(piece int, h PieceHash) (good bool) {
 
 // Check reads a piece from r and reports whether its hash matches. If a file
 // of the piece is missing, too short or replaced, it reports false without an error, unless the content grows. If r is
-// a [Disk] that cannot be read at present, the error wraps [*UnreadableError], and the bytes may be right.
+// a [Disk] that cannot be read at present, the error wraps [*UnreadableError], and the bytes may be right. So it does if the
+// piece is not good and the path does not lead to the files: the user may use them at another place.
 func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
 	sum, err := hashPiece(r, v.NewHash(), v.m, piece, v.PieceSize(piece))
 	var changed *ChangedError
 	if absent := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed); absent && v.grown == nil {
-		return false, nil
+		err = nil
+	} else if err == nil {
+		good = v.matches(piece, &sum)
 	}
-	return err == nil && v.matches(piece, &sum), err
+	if d, ok := r.(*Disk); ok && err == nil && !good {
+		err = d.CheckPlace()
+	}
+	return good, err
 }
