@@ -143,7 +143,11 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 	t, s := a.t, a.t.state()
 	switch {
 	case missing:
-		if err := t.node.fs.checkFree(a.record.Root, a.reuse, a.record.User); err != nil {
+		err := t.node.fs.checkFree(a.record.Root, a.reuse, a.record.User)
+		if err == nil { // before the transfer is stopped, which may wait for its files
+			err = t.node.transfers.checkApart(a.place, a.record, t)
+		}
+		if err != nil {
 			return err
 		}
 	case same:

@@ -278,3 +278,22 @@ func TestGetAroundDataDir(t *testing.T) {
 		t.Errorf("a get that failed made directories: %v", err)
 	}
 }
+
+// TestGetInTheWayStopsNothing gets content that waits for its files to the path of another transfer. The get fails, and the
+// transfer waits on.
+func TestGetInTheWayStopsNothing(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A")
+	src := smallTree(t)
+	first, link := peertest.Seed(t, n, src, peer.SeedOptions{})
+	_, other, _ := peertest.SeedRandom(t, peertest.Start(t, "B"), 1<<20, peer.SeedOptions{})
+	out := filepath.Join(t.TempDir(), "out")
+	peertest.Wait(t, peertest.Get(t, n, other, out))
+	check(t, os.Rename(src, src+"-moved"))
+	if _, err := n.Get(link, out, peer.GetOptions{Reuse: true}); err == nil {
+		t.Error("no error")
+	}
+	if err := first.Err(); err != nil {
+		t.Errorf("the transfer ended: %v", err)
+	}
+}

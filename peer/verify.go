@@ -290,13 +290,19 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 	}
 	st.Refresh()
 	err = store.Audit(ctx, st, store.NewVerifier(m), store.Pieces(check), record(st, v.found))
+	have, bytes := 0, int64(0)
+	for i := range check {
+		if st.Has(i) {
+			have, bytes = have+1, bytes+int64(m.PieceSize(i))
+		}
+	}
 	err = errors.Join(err, st.Close())
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err == nil && len(v.damaged) > 0 && !s.rec.Seed {
+	if err == nil && !s.rec.Seed {
 		err = t.update(func(r *metadata.Record) {
-			r.Whole, r.Have = false, r.Have-len(v.damaged)
+			r.Whole, r.Have, r.Bytes = r.Whole && len(v.damaged)+len(v.missing) == 0, have, bytes
 		})
 	}
 	return v.result(), err

@@ -113,6 +113,9 @@ func TestVerifyOfStopped(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkVerified(t, get, change.path, change.what, change.bad)
+			if st := get.Status(); (st.Have < st.Length) != change.bad || (st.PiecesHave < st.Pieces) != change.bad {
+				t.Errorf("status has %d of %d pieces and %d of %d bytes", st.PiecesHave, st.Pieces, st.Have, st.Length)
+			}
 		})
 	}
 }
