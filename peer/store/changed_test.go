@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -374,21 +375,38 @@ func TestRemovedBeforeFinish(t *testing.T) {
 	}
 }
 
-// TestReplacedBeforeReboot replaces a file of a complete copy, as some editors do, before the machine starts again. The new file is
-// the user's: it is not written to, and not removed.
+// TestReplacedBeforeReboot replaces a file, as some editors do, before the machine starts again. The new file is the user's, and is
+// not written to.
 func TestReplacedBeforeReboot(t *testing.T) {
-	p := newPlace(t, tree(t))
-	p.ok(p.fetched().Close())
-	replace(t, p.path("a/x"))
-	mine, err := os.ReadFile(p.path("a/x"))
-	p.ok(err)
-	d := p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{3}))
-	p.recheck(d)
-	var exists *store.ExistsError
-	if _, err := d.WriteAt(p.Piece(0), 0); !errors.As(err, &exists) {
-		t.Errorf("write: %v", err)
-	}
-	if is, err := os.ReadFile(p.path("a/x")); string(is) != string(mine) {
-		t.Errorf("the file was changed, %v", err)
+	for name, do := range map[string]func(p *place){
+		"complete": func(p *place) { p.ok(p.fetched().Close()) },
+		"partly fetched": func(p *place) {
+			d := p.create()
+			p.put(d, 0, 1)
+			p.ok(d.Close())
+		},
+		"taken over": func(p *place) {
+			p.Write(p.t, p.root)
+			d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+			p.recheck(d)
+			p.ok(errors.Join(d.Finish(), d.Close()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, tree(t))
+			do(p)
+			replace(t, p.path("a/x"))
+			edited, err := os.ReadFile(p.path("a/x"))
+			p.ok(err)
+			d := p.got(store.OpenAfterBoot(p.dir, p.root, p.Manifest, p.files, [16]byte{3}))
+			p.recheck(d)
+			var exists *store.ExistsError
+			if _, err := d.WriteAt(p.Piece(0), 0); !errors.As(err, &exists) {
+				t.Errorf("write: %v", err)
+			}
+			if is, err := os.ReadFile(p.path("a/x")); !bytes.Equal(is, edited) {
+				t.Errorf("the file was changed, %v", err)
+			}
+		})
 	}
 }

@@ -329,9 +329,8 @@ func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File 
 	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file) && t.bornAs(t.fileName(file), f):
 		// The file system has new inode numbers. The time alone may also be the time of a file that was made in the same tick.
 	case f.Inode != 0 && t.inodeOf(t.tempName(t.fileName(file))) == f.Inode: // see separate
-	case f.Final && t.layout.every(file, d.journal.Verified): // its record was on the disk when it was left to the user
-		return f
-	case !d.sameBoot && (f.Inode != 0 && !f.Made || t.looksOurs(e, info)): // a power loss
+	case !d.sameBoot && f.Inode == 0 && t.looksOurs(e, info): // a power loss
+	case !d.sameBoot && f.Inode != 0 && !f.Made && !f.Final: // likewise, of a copy that separate made
 	default:
 		return f
 	}

@@ -52,7 +52,7 @@ func (d writer) recordInode(entry int, name string) (uint64, error) {
 		return 0, os.ErrClosed
 	}
 	f := d.journal.File(entry)
-	f.Stamp, f.Born = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born
+	f.Stamp, f.Born, f.Final = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born, false
 	if file := d.tree.layout.file(entry); file >= 0 {
 		d.files.update(file, func(r *fileRecord) { r.File = f })
 	}

@@ -173,7 +173,7 @@ func (d writer) prepared(file int, f writable) error {
 	if err == nil && is != saved {
 		err = d.journal.SetFile(d.tree.entry(file), is)
 	}
-	if err == nil && saved.Final && f.created { // else, after a power loss, it would count as the user's
+	if err == nil && saved.Inode != 0 && f.created { // else, after a power loss, it would count as the user's
 		err = d.journal.Sync()
 	}
 	return err
