@@ -184,7 +184,7 @@ func (g *Group) Close() {
 	})
 }
 
-// Drain waits until all messages to single members are written to their streams.
+// Drain waits until all messages to single members are copied from the queues. Their bytes may then change.
 func (g *Group) Drain(ctx context.Context) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -89,6 +89,26 @@ func TestCastReachesEachMemberOnceInOrder(t *testing.T) {
 	}
 }
 
+// A caller may change the bytes of a message after Drain: a data race otherwise.
+func TestDrainedMessageMayChange(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	groups := join(t, nodes)
+	b := make([]byte, 50_000)
+	for i := range 50 {
+		clear(b)
+		if err := groups[0].Send(t.Context(), nodes[1].Host().ID(), b); err != nil {
+			t.Fatal(err)
+		}
+		if err := groups[0].Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b[0] = 1
+		if m := receive(t, groups[1]); len(m.Bytes) != len(b) || m.Bytes[0] != 0 {
+			t.Fatalf("message %d: %d bytes, the first is %d", i, len(m.Bytes), m.Bytes[0])
+		}
+	}
+}
+
 func TestSendReachesOneMember(t *testing.T) {
 	nodes := peertest.Clusters(t, 2, 2)
 	groups := join(t, nodes)

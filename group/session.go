@@ -335,14 +335,8 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 func (g *Group) write(s *stream) {
 	var buf []byte
 	for {
-		urgent, parcels, last := g.batch(s)
-		buf = buf[:0]
-		for _, m := range urgent {
-			buf, _ = proto.AppendFrame(buf, m) // its fields are within the limits
-		}
-		for _, p := range parcels {
-			buf = proto.AppendParcel(buf, p)
-		}
+		var last bool
+		buf, last = g.batch(s, buf[:0])
 		if len(buf) > 0 {
 			_ = s.SetWriteDeadline(time.Now().Add(silence))
 			if _, err := s.Write(buf); err != nil {
@@ -362,36 +356,38 @@ func (g *Group) write(s *stream) {
 	}
 }
 
-// batch takes queued messages off a stream, and reports whether they are the last ones.
-func (g *Group) batch(s *stream) (urgent []proto.Message, parcels []*proto.Parcel, last bool) {
+// batch takes queued messages off a stream, appends them to buf, and reports whether they are the last ones. It copies payloads
+// under the lock: their owner may change them once they are not queued.
+func (g *Group) batch(s *stream, buf []byte) (_ []byte, last bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if s.ended {
-		return nil, nil, true
+		return buf, true
 	}
-	urgent, s.urgent = s.urgent, nil
-	for i, m := range urgent {
+	urgent := s.urgent
+	s.urgent = nil
+	for _, m := range urgent {
+		buf, _ = proto.AppendFrame(buf, m) // its fields are within the limits
 		if _, last = m.(*proto.Goodbye); last {
-			return urgent[:i+1], nil, true
+			return buf, true
 		}
 	}
-	n := 0
-	for ; n < maxBatch && len(s.queue) > 0; s.queue = s.queue[1:] {
+	before := len(buf)
+	for ; len(buf) < maxBatch && len(s.queue) > 0; s.queue = s.queue[1:] {
 		p := s.queue[0]
 		s.queue[0] = nil
 		s.queued -= cost(p)
-		n += cost(p)
-		parcels = append(parcels, p)
+		buf = proto.AppendParcel(buf, p)
 	}
-	for ; n < maxBatch && len(s.direct) > 0 && s.flight < window; s.direct = s.direct[1:] {
+	for ; len(buf) < maxBatch && len(s.direct) > 0 && s.flight < window; s.direct = s.direct[1:] {
 		p := s.direct[0]
 		s.direct[0] = nil
 		s.flight += cost(p)
-		n += cost(p)
-		parcels, s.written = append(parcels, p), append(s.written, p)
+		s.written = append(s.written, p)
+		buf = proto.AppendParcel(buf, p)
 	}
-	if n > 0 {
+	if len(buf) > before {
 		g.changed.fire()
 	}
-	return urgent, parcels, false
+	return buf, false
 }
