@@ -1,9 +1,11 @@
 package collective
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
@@ -19,27 +21,28 @@ const (
 // Broadcast returns the bytes of the root at every member.
 func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
 	me := call{Name: opBroadcast, Root: uint16(root)}
-	return b, c.do(ctx, me, func() (err error) {
-		if err = c.check(root, b); err == nil && c.rank == root {
-			return c.broadcast(ctx, b)
-		}
-		if err != nil {
+	err := c.do(ctx, me, func() error {
+		if err := c.check(root, b); err != nil {
 			return err
+		}
+		if c.rank == root {
+			return c.broadcast(ctx, b)
 		}
 		f, err := c.next(ctx)
 		if err != nil {
 			return err
 		}
-		v := c.take(ctx, f)
-		if b = v.data; v.err != nil {
-			return v.err
+		var release func() error
+		if b, release, err = c.take(ctx, f); err != nil {
+			return err
 		}
 		c.send(frame{header: c.header(kindFetched)}, root)
 		if f.Kind == kindLink { // until all have fetched, this member serves its cluster
 			err = c.settle(ctx, root)
 		}
-		return errors.Join(err, v.release())
+		return errors.Join(err, release())
 	})
+	return b, err
 }
 
 func (c *Comm) broadcast(ctx context.Context, b []byte) error {
@@ -60,7 +63,7 @@ func (c *Comm) broadcast(ctx context.Context, b []byte) error {
 // Gather returns the bytes of all members at the root, by rank, and nil at the remaining members.
 func (c *Comm) Gather(ctx context.Context, root int, b []byte) (all [][]byte, err error) {
 	me := call{Name: opGather, Root: uint16(root)}
-	return all, c.do(ctx, me, func() (err error) {
+	err = c.do(ctx, me, func() (err error) {
 		if err := c.check(root, b); err != nil {
 			return err
 		}
@@ -77,29 +80,25 @@ func (c *Comm) Gather(ctx context.Context, root int, b []byte) (all [][]byte, er
 		c.send(frame{header: c.header(k), data: data}, root)
 		return errors.Join(c.settle(ctx, root), release())
 	})
+	return all, err
 }
 
 func (c *Comm) gather(ctx context.Context, b []byte) ([][]byte, error) {
-	all := make([][]byte, c.Size())
+	all, errs := make([][]byte, c.Size()), make([]error, c.Size())
 	all[c.rank] = b
-	got := make(chan value, c.Size())
+	var fetching sync.WaitGroup
 	for range c.Size() - 1 {
 		f, err := c.next(ctx)
-		if err != nil {
-			return nil, err
+		if errs[c.rank] = err; err != nil {
+			break
 		}
-		go func() { got <- c.take(ctx, f) }()
+		fetching.Go(func() {
+			data, release, err := c.take(ctx, f)
+			all[f.from], errs[f.from] = data, errors.Join(err, release())
+		})
 	}
-	var failed error
-	for range c.Size() - 1 {
-		v := <-got
-		all[v.from] = v.data
-		failed = errors.Join(failed, v.err)
-		if v.err == nil {
-			failed = errors.Join(failed, v.release())
-		}
-	}
-	return all, failed
+	fetching.Wait()
+	return all, errors.Join(errs...)
 }
 
 func (c *Comm) header(k kind) header {
@@ -145,37 +144,26 @@ func (c *Comm) offer(b []byte, most int) (k kind, data []byte, release func() er
 	return kindLink, []byte(t.Link().String()), func() error { return c.node.Release(t) }, nil
 }
 
-// value is a value that was offered by a member. It is served until release.
-type value struct {
-	from    int
-	data    []byte
-	release func() error
-	err     error
-}
-
-// take returns the value that a frame has, or links to.
-func (c *Comm) take(ctx context.Context, f frame) value {
-	v := value{from: f.from, data: f.data, release: noRelease}
+// take returns the value that a frame has, or links to. It is served until release.
+func (c *Comm) take(ctx context.Context, f frame) (data []byte, release func() error, err error) {
 	if f.Kind == kindValue {
-		return v
+		return f.data, noRelease, nil
 	}
 	link, err := proto.ParseLink(string(f.data))
 	if f.Kind != kindLink || err != nil {
-		v.err = fmt.Errorf("rank %d: %w", f.from, errFrame)
-		return v
+		return nil, noRelease, fmt.Errorf("rank %d: %w", f.from, errFrame)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
-	if v.data, v.err = c.node.GetBytes(ctx, link, MaxValue); v.err != nil && c.ctx.Err() != nil {
-		v.err = context.Cause(c.ctx)
+	if data, err = c.node.GetBytes(ctx, link, MaxValue); err != nil {
+		return nil, noRelease, cmp.Or(context.Cause(c.ctx), err)
 	}
-	v.release = func() error {
+	return data, func() error {
 		t, err := c.node.Transfer(link.Manifest.String())
 		if err != nil {
 			return err
 		}
 		return c.node.Release(t)
-	}
-	return v
+	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Reduce returns the merged values of all members at the root, and nil at the remaining members.
@@ -82,12 +83,6 @@ type reduction struct {
 
 // run merges until this member has its result, and nothing is left to merge for other members.
 func (r *reduction) run(ctx context.Context) error {
-	defer func() {
-		if p := recover(); p != nil { // in Merge: the caller may recover, but the other members wait
-			r.c.fail(fmt.Errorf("merge panicked: %v", p))
-			panic(p)
-		}
-	}()
 	p, c := r.plan, r.c
 	r.parts, r.clusters = map[int]*merger{}, map[int]*merger{}
 	for u := range p.units {
@@ -104,10 +99,24 @@ func (r *reduction) run(ctx context.Context) error {
 	if p.unit > 0 && r.missing > 0 {
 		r.out = make([]byte, len(r.values[0]))
 	}
-	order, sent := p.order(c.own), make(chan struct{})
-	go func() { // while values merge
-		defer close(sent)
-		r.sendParts(order)
+	order := p.order(c.own)
+	var sending sync.WaitGroup
+	sending.Go(func() { r.sendParts(order) })
+	defer sending.Wait() // it reads the caller's values
+	return r.merge(ctx, order)
+}
+
+// merge merges while the member's own values are sent. An error ends that, too.
+func (r *reduction) merge(ctx context.Context, order []int) (err error) {
+	p, c := r.plan, r.c
+	defer func() {
+		if p := recover(); p != nil { // in Merge: the caller may recover, but the other members wait
+			c.fail(fmt.Errorf("merge panicked: %v", p))
+			panic(p)
+		}
+		if err != nil {
+			c.fail(err)
+		}
 	}()
 	for _, u := range order {
 		if p.owner(c.own, u) != c.rank {
@@ -130,7 +139,6 @@ func (r *reduction) run(ctx context.Context) error {
 			return err
 		}
 	}
-	<-sent
 	return nil
 }
 
