@@ -20,7 +20,6 @@ type cast struct {
 	clusters map[string]*scatter
 	waiting  map[proto.PeerID]bool // members that have not taken it
 	start    time.Time
-	active   time.Time // the last time that something was sent or taken
 }
 
 // parcel returns a part of the message.
@@ -34,6 +33,7 @@ func (c *cast) parcel(self proto.PeerID, parts [][]byte, i int, flags uint8) *pr
 type scatter struct {
 	parts [][]byte
 	relay []proto.PeerID // of each part
+	due   time.Time      // of a repair
 }
 
 // Cast sends a message to all members, into each cluster once. It blocks while members have not taken 4 MiB of earlier
@@ -56,7 +56,6 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	}
 	g.lastCast++
 	c.number, c.start = g.lastCast, time.Now()
-	c.active = c.start
 	for name, ids := range g.clusters() {
 		var relays []*member
 		for _, id := range ids {
@@ -69,7 +68,7 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 			continue
 		}
 		relays = relays[:min(len(relays), maxRelays)]
-		sc := &scatter{parts: cut(b, len(relays))}
+		sc := &scatter{parts: cut(b, len(relays)), due: c.start.Add(heartbeat)}
 		c.clusters[name] = sc
 		for i := range sc.parts {
 			m := relays[i%len(relays)]
@@ -113,8 +112,10 @@ const maxBacklog = 64
 func (g *Group) taken(m *member, number uint64) {
 	if c := g.casts[number]; c != nil {
 		delete(c.waiting, m.id)
-		c.active = time.Now()
-		m.taken = c.active
+		m.taken = time.Now()
+		if sc := c.clusters[m.cluster]; sc != nil { // the relays have all parts
+			sc.due = m.taken.Add(max(repairAfter, m.taken.Sub(c.start)))
+		}
 		g.settle(c)
 	}
 }
@@ -161,9 +162,13 @@ func (g *Group) ordered() (all []*cast) {
 	return all
 }
 
-// repair sends cast messages to members that have not taken them, if they were idle for a heartbeat: a relay could not
-// forward a part. It ends the sessions of members that take nothing, since they block Cast. The caller holds the
-// lock.
+// repairAfter is the least time between the last two members of a cluster that take a message before it is repaired. In a cluster where
+// none takes it, that is a heartbeat.
+const repairAfter = 2 * time.Second
+
+// repair sends cast messages to members that have not taken them when they are due: a relay could not forward a part. The time
+// since the cast doubles with each repair. It ends the sessions of members that take nothing, since they block Cast. The
+// caller holds the lock.
 func (g *Group) repair(now time.Time) {
 	for _, c := range g.ordered() {
 		for id := range c.waiting {
@@ -171,18 +176,19 @@ func (g *Group) repair(now time.Time) {
 				g.breakUp(m.stream)
 			}
 		}
-		if now.Sub(c.active) < heartbeat {
-			continue
-		}
-		for id := range c.waiting {
-			m := g.members[id]
-			sc := c.clusters[m.cluster]
-			if sc == nil || len(m.stream.queue) > 0 {
-				continue // it is slow, and has earlier parts to take
+		for name, sc := range c.clusters {
+			if now.Before(sc.due) {
+				continue
 			}
-			c.active = now
-			for i := range sc.parts {
-				m.stream.send(c.parcel(g.self, sc.parts, i, 0))
+			for id := range c.waiting {
+				m := g.members[id]
+				if m.cluster != name || len(m.stream.queue) > 0 {
+					continue // if it has earlier parts to take, it is slow
+				}
+				sc.due = now.Add(now.Sub(c.start))
+				for i := range sc.parts {
+					m.stream.send(c.parcel(g.self, sc.parts, i, 0))
+				}
 			}
 		}
 	}

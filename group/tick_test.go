@@ -63,30 +63,75 @@ func TestSilentSessionEnds(t *testing.T) {
 	})
 }
 
-// A relay has taken a message and could not forward its part.
+// A relay has taken a message and could not forward its part. Later messages wait for it.
 func TestRepair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := silentGroup(t, "relay", "waits")
-		if err := g.Cast(t.Context(), bytes.Repeat([]byte("x"), 2*leastPart)); err != nil {
+		relay, waits := g.members["relay"], g.members["waits"]
+		for _, tt := range []struct {
+			taken       bool // by the relay
+			least, most time.Duration
+		}{
+			{true, repairAfter, repairAfter + tickEvery},
+			{false, heartbeat, heartbeat + tickEvery},
+		} {
+			if err := g.Cast(t.Context(), bytes.Repeat([]byte("x"), 2*leastPart)); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			g.mu.Lock()
+			if len(relay.stream.queue) != 1 || len(waits.stream.queue) != 1 {
+				t.Errorf("%d and %d parts are sent", len(relay.stream.queue), len(waits.stream.queue))
+			}
+			relay.stream.queue, waits.stream.queue = nil, nil // they are written
+			if tt.taken {
+				g.taken(relay, g.lastCast)
+			}
+			for len(waits.stream.queue) == 0 {
+				g.mu.Unlock()
+				time.Sleep(100 * time.Millisecond)
+				g.mu.Lock()
+			}
+			if took := time.Since(start); took < tt.least || took > tt.most+100*time.Millisecond {
+				t.Errorf("sent again after %v, want %v to %v", took, tt.least, tt.most)
+			}
+			if again := len(relay.stream.queue); again > 0 == tt.taken || len(waits.stream.queue) != 2 || waits.stream.queue[0].Flags != 0 {
+				t.Errorf("%d and %d parts are sent again, want all without the flag", again, len(waits.stream.queue))
+			}
+			g.taken(relay, g.lastCast)
+			g.taken(waits, g.lastCast)
+			if len(g.casts) != 0 || g.castCost != 0 {
+				t.Errorf("%d messages of %d bytes remain", len(g.casts), g.castCost)
+			}
+			relay.stream.queue, waits.stream.queue = nil, nil
+			g.mu.Unlock()
+		}
+	})
+}
+
+// The time between repairs doubles.
+func TestRepairsBecomeRare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := silentGroup(t, "relay", "waits")
+		if err := g.Cast(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		relay, waits := g.members["relay"], g.members["waits"]
 		g.mu.Lock()
-		if len(relay.stream.queue) != 1 || len(waits.stream.queue) != 1 {
-			t.Errorf("%d and %d parts are sent", len(relay.stream.queue), len(waits.stream.queue))
-		}
-		relay.stream.queue, waits.stream.queue = nil, nil // they are written
-		g.taken(relay, g.lastCast)
+		g.taken(g.members["relay"], g.lastCast)
 		g.mu.Unlock()
-		time.Sleep(2*heartbeat + 2*tickEvery)
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if len(relay.stream.queue) != 0 || len(waits.stream.queue) != 2 || waits.stream.queue[0].Flags != 0 {
-			t.Errorf("%d and %d parts are sent again, want 0 and 2 without the flag", len(relay.stream.queue), len(waits.stream.queue))
+		waits, repairs := g.members["waits"].stream, -1 // without the first time
+		for end := time.Now().Add(takeTimeout); time.Now().Before(end); time.Sleep(time.Second) {
+			g.mu.Lock()
+			if len(waits.queue) > 0 {
+				repairs++
+			}
+			waits.queue = nil // it is written
+			waits.lastRead = time.Now()
+			g.members["relay"].stream.lastRead = time.Now()
+			g.mu.Unlock()
 		}
-		g.taken(waits, g.lastCast)
-		if len(g.casts) != 0 || g.castCost != 0 {
-			t.Errorf("%d messages of %d bytes remain", len(g.casts), g.castCost)
+		if repairs < 3 || repairs > 8 {
+			t.Errorf("%d repairs", repairs)
 		}
 	})
 }
