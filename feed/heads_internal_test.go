@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
 )
 
 // TestFollow sends heads of all kinds to a follower: it takes each version once, the newest one, and warns of another head of that version.
@@ -116,4 +118,20 @@ func TestHostileMember(t *testing.T) {
 			t.Errorf("%d lines:\n%s", lines, log.Bytes())
 		}
 	})
+}
+
+// A publisher with too many reports forgets those of followers that have left.
+func TestReportsOfFollowersThatLeft(t *testing.T) {
+	p := &publisher{heads: &heads{group: new(group.Group), newest: &Head{Seq: 7}}, reports: map[libpeer.ID]Report{}}
+	report, err := proto.EncodeCBOR(wireReport{Seq: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2*maxReports + 1 {
+		from := libpeer.ID(fmt.Sprint("follower ", i))
+		p.handle(t.Context(), &group.Message{From: from, Bytes: append([]byte{kindReport}, report...)})
+		if got := p.reports[from].Seq; got != 7 || len(p.reports) > maxReports {
+			t.Fatalf("follower %d has version %d of %d reports", i, got, len(p.reports))
+		}
+	}
 }

@@ -3,7 +3,7 @@ package feed
 import (
 	"context"
 	"encoding/binary"
-	"sync"
+	"maps"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -71,40 +71,37 @@ func (w wireReport) send(ctx context.Context, g *group.Group, publisher libpeer.
 	return g.Send(ctx, publisher, append([]byte{kindReport}, b...))
 }
 
-// maxReports bounds the followers that a publisher remembers: the members of a group.
+// maxReports bounds the reports that a publisher remembers: the members of a group.
 const maxReports = 1024
 
-// reports has the reports of the followers of a feed.
-type reports struct {
-	mu  sync.Mutex
-	all map[libpeer.ID]Report
-}
-
-// add adds a report from a member. It ignores versions after the newest one.
-func (r *reports) add(m *group.Message, newest *Head) {
+// addReport adds a report from a member. It ignores versions after the newest one. If there are too many, it forgets the reports of nodes
+// that are not members any more.
+func (p *publisher) addReport(m *group.Message) {
 	var w wireReport
 	if len(m.Bytes) == 0 || m.Bytes[0] != kindReport || proto.DecodeCBOR(m.Bytes[1:], &w) != nil {
 		return
 	}
-	if newest == nil || w.Seq > newest.Seq || w.Saved < 0 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.newest == nil || w.Seq > p.newest.Seq || w.Saved < 0 {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.all == nil {
-		r.all = map[libpeer.ID]Report{}
+	if len(p.reports) >= maxReports {
+		present := map[libpeer.ID]bool{}
+		for _, member := range p.group.Members() {
+			present[member.ID] = true
+		}
+		maps.DeleteFunc(p.reports, func(id libpeer.ID, _ Report) bool { return !present[id] })
 	}
-	if _, known := r.all[m.From]; known || len(r.all) < maxReports {
-		r.all[m.From] = Report{Node: m.From, Seq: w.Seq, Saved: w.Saved, Time: time.Now()}
-	}
+	p.reports[m.From] = Report{Node: m.From, Seq: w.Seq, Saved: w.Saved, Time: time.Now()}
 }
 
-// members returns a report for each member of the group, which is empty if the member did not report.
-func (r *reports) members(g *group.Group) (all []Report) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, m := range g.Members() {
-		report := r.all[m.ID]
+// followers returns a report for each member of the group, which is empty if the member did not report.
+func (p *publisher) followers() (all []Report) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, m := range p.group.Members() {
+		report := p.reports[m.ID]
 		report.Node, report.Cluster = m.ID, m.Cluster
 		all = append(all, report)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/mobgrid/mob/feed/delta"
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
@@ -35,8 +37,8 @@ type publisher struct {
 	*heads
 	node    *peer.Node
 	dir     string
-	joined  time.Time // zero for a new feed
-	reports reports
+	joined  time.Time             // zero for a new feed
+	reports map[libpeer.ID]Report // guarded by heads.mu
 
 	posting sync.Mutex     // held during a post; guards delta
 	delta   *peer.Transfer // of the newest version, nil for none
@@ -49,7 +51,7 @@ const (
 )
 
 func newPublisher(h *heads, n *peer.Node, dir string) (*publisher, error) {
-	p := &publisher{heads: h, node: n, dir: dir, joined: time.Now()}
+	p := &publisher{heads: h, node: n, dir: dir, joined: time.Now(), reports: map[libpeer.ID]Report{}}
 	path := filepath.Join(dir, headFile)
 	signed, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -83,7 +85,7 @@ func (p *publisher) run(ctx context.Context) {
 func (p *publisher) handle(_ context.Context, m *group.Message) {
 	signed, ok := headOf(m.Bytes)
 	if !ok {
-		p.reports.add(m, p.known())
+		p.addReport(m)
 		return
 	}
 	if h := p.accept(m.From, signed); h != nil {
@@ -99,7 +101,7 @@ func (p *publisher) record(h *Head) error {
 
 // describe implements role.
 func (p *publisher) describe(info *Info) {
-	info.Followers = p.reports.members(p.group)
+	info.Followers = p.followers()
 	info.Members = len(info.Followers)
 	if h := p.known(); h != nil {
 		info.Newest, info.Complete = h.Seq, h.Seq

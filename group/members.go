@@ -3,6 +3,7 @@ package group
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -60,13 +61,17 @@ func (g *Group) announce() {
 	}
 }
 
-// learn records a member. Of a member with a session it knows more. The caller holds the lock.
+// learn records a member, and returns nil if there is no room. Of a member with a session it knows more. If there are too many it forgets
+// those without a session, which may have left: trackers name them again otherwise. The caller holds the lock.
 func (g *Group) learn(m *proto.Member) *member {
 	known := g.members[m.ID]
 	if m.ID == g.self || known != nil && known.stream != nil {
 		return known
 	}
 	if known == nil {
+		if len(g.members) >= maxMembers {
+			maps.DeleteFunc(g.members, func(_ proto.PeerID, m *member) bool { return m.stream == nil && !m.dialing })
+		}
 		if len(g.members) >= maxMembers {
 			return nil
 		}

@@ -167,12 +167,12 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) (proto.Code, error) {
 	switch {
 	case g.closing || g.ctx.Err() != nil:
 		return proto.CodeLeaving, ErrClosed
-	case m == nil && len(g.members) >= maxMembers:
-		return proto.CodeBusy, fmt.Errorf("the member knows %d members", maxMembers)
 	case (m == nil || m.stream == nil) && g.sessions() >= maxSessions:
 		return proto.CodeBusy, fmt.Errorf("the member has %d sessions", maxSessions)
 	case m == nil:
-		m = g.learn(&proto.Member{ID: s.id})
+		if m = g.learn(&proto.Member{ID: s.id}); m == nil {
+			return proto.CodeBusy, fmt.Errorf("the member knows %d members", maxMembers)
+		}
 	case s.opener == g.self && m.stream != nil, s.opener > g.self && m.dialing:
 		return proto.CodeDuplicate, errDuplicate
 	case m.stream != nil && s.opener > m.stream.opener:

@@ -3,6 +3,7 @@ package group
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -164,6 +165,25 @@ func TestMemberThatTakesNothing(t *testing.T) {
 		case <-takes.stream.Stream.(*silentStream).ended:
 			t.Error("the session of the other member has ended")
 		default:
+		}
+	})
+}
+
+// A group that is full forgets members without a session, which may have left.
+func TestMembersThatLeftAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := silentGroup(t, "present")
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for i := range 3 * maxMembers {
+			id := proto.PeerID(fmt.Sprint("member ", i))
+			if g.learn(&proto.Member{ID: id, Cluster: "B"}) == nil {
+				t.Fatalf("member %d is not learned", i)
+			}
+			g.members[id].dialing = i == 0
+		}
+		if g.members["present"] == nil || g.members["member 0"] == nil || len(g.members) > maxMembers {
+			t.Errorf("%d members", len(g.members))
 		}
 	})
 }
