@@ -3,89 +3,123 @@ package launch
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/rand"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
 
-// TestArchive packs the test program, which has much for debuggers when it is compiled with -c.
+// elfProgram returns an ELF file of one segment, followed by bytes that are not loaded.
+func elfProgram(t *testing.T, header, segment any, loaded int) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := errors.Join(binary.Write(&b, binary.LittleEndian, header), binary.Write(&b, binary.LittleEndian, segment)); err != nil {
+		t.Fatal(err)
+	}
+	content := make([]byte, loaded-b.Len())
+	_, _ = rand.Read(content[:len(content)/2]) // never fails
+	b.Write(content)
+	b.WriteString("tables for debuggers")
+	return b.Bytes()
+}
+
+// TestArchive packs programs of several formats.
 func TestArchive(t *testing.T) {
 	t.Parallel()
-	ps := absent(t)
-	a, err := ps.all[0].archive()
+	const loaded = 2*member + 100
+	ident := func(class elf.Class) (id [elf.EI_NIDENT]byte) {
+		copy(id[:], elf.ELFMAG)
+		id[elf.EI_CLASS], id[elf.EI_DATA], id[elf.EI_VERSION] = byte(class), byte(elf.ELFDATA2LSB), byte(elf.EV_CURRENT)
+		return id
+	}
+	for name, test := range map[string]struct {
+		program []byte
+		length  int
+	}{
+		"64 bits": {elfProgram(t, &elf.Header64{
+			Ident: ident(elf.ELFCLASS64), Version: 1, Phoff: 64, Phentsize: 56, Phnum: 1, Shentsize: 64,
+		}, &elf.Prog64{Filesz: loaded}, loaded), loaded},
+		"32 bits": {elfProgram(t, &elf.Header32{
+			Ident: ident(elf.ELFCLASS32), Version: 1, Phoff: 52, Phentsize: 32, Phnum: 1, Shentsize: 40,
+		}, &elf.Prog32{Filesz: loaded}, loaded), loaded},
+		"another format": {bytes.Repeat([]byte("program"), 300_000), 2_100_000},
+		"short":          {[]byte("#!/bin/sh\nexec mob agent\n"), 25},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "program")
+			if err := os.WriteFile(path, test.program, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, a, program := unpacked(t, path)
+			if len(program) != test.length || p.length != int64(test.length) {
+				t.Errorf("it has %d bytes, and %d are reported; want %d", len(program), p.length, test.length)
+			}
+			if head := min(64, len(program)); !bytes.Equal(program[head:], test.program[head:len(program)]) {
+				t.Error("other bytes than the header differ")
+			}
+			// A program that was stripped is stripped to itself: who got it can serve the same.
+			if err := os.WriteFile(path, program, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, again, _ := unpacked(t, path)
+			if !bytes.Equal(again.data, a.data) || again.sum != a.sum || p.built != p.stripped {
+				t.Error("the archive of a stripped program is another")
+			}
+		})
+	}
+}
+
+// unpacked packs a program, and unpacks the archive.
+func unpacked(t *testing.T, path string) (p *program, a *archive, program []byte) {
+	t.Helper()
+	p, err := newProgram(path)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err = p.archive(); err != nil {
 		t.Fatal(err)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(a.data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, err := io.ReadAll(z)
-	if err != nil {
+	if program, err = io.ReadAll(z); err != nil {
 		t.Fatal(err)
 	}
-	if int64(len(program)) != ps.all[0].length {
-		t.Errorf("it has %d bytes, not %d", len(program), ps.all[0].length)
+	if sum, err := hexSum(bytes.NewReader(program)); err != nil || sum != p.stripped {
+		t.Errorf("the archive has the program %s, %v; want %s", sum, err, p.stripped)
 	}
-	// A program that was stripped is stripped to itself: who got it can serve the same.
-	path := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(path, program, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	again, err := packFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(again.data, a.data) || again.sum != a.sum {
-		t.Error("the archive of a stripped program is another")
-	}
-	p, err := newProgram(path)
-	if want := ps.all[0].stripped; err != nil || p.built != want || p.stripped != want {
-		t.Errorf("its sums are %s and %s, %v; want %s", p.built, p.stripped, err, want)
-	}
+	return p, a, program
 }
 
-// TestOtherSystems builds a program for systems with other formats.
+// TestOtherSystems builds a program for this system and one with another format.
 func TestOtherSystems(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the standard library for two systems")
+		t.Skip("compiles the standard library for another system")
 	}
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\nfunc main() { println(1) }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, pf := range []platform{{"darwin", "arm64"}, {"linux", "386"}} {
+	for _, pf := range []platform{{"darwin", "amd64"}, {runtime.GOOS, runtime.GOARCH}} {
 		path := filepath.Join(dir, agentName+"-"+pf.system+"-"+pf.arch)
 		cmd := exec.Command("go", "build", "-o", path, filepath.Join(dir, "main.go"))
 		cmd.Env = append(os.Environ(), "GOOS="+pf.system, "GOARCH="+pf.arch, "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		p, err := newProgram(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := p.archive()
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(bytes.NewReader(a.data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		program, err := io.ReadAll(z)
-		if err != nil || int64(len(program)) != p.length {
-			t.Errorf("%s: %d bytes, %v; want %d", pf, len(program), err, p.length)
-		}
-		if sum, err := hexSum(bytes.NewReader(program)); err != nil || sum != p.stripped {
-			t.Errorf("%s: the archive has the program %s, %v; want %s", pf, sum, err, p.stripped)
-		}
+		unpacked(t, path)
 	}
-	ps, err := Find(filepath.Join(dir, agentName+"-linux-386"))
+	ps, err := Find(filepath.Join(dir, agentName+"-darwin-amd64"))
 	if err != nil || len(ps.all) != 2 {
 		t.Errorf("found %d programs, %v", len(ps.all), err)
 	}

@@ -18,6 +18,9 @@ import (
 // waitTimeout bounds each wait of a test. It only ends hangs: a busy machine may take long.
 const waitTimeout = 3 * time.Minute
 
+// noSleep prevents that agents with the race detector sleep for a second before they exit.
+const noSleep = "GORACE=atexit_sleep_ms=0"
+
 // site is a directory in which each host has a home and a place for temporary files.
 type site struct {
 	testing.TB
@@ -38,7 +41,7 @@ func (s *site) shell(login, begin string) Shell {
 
 func (s *site) login(shell, begin string) string {
 	return `H="` + s.dir + `/$1"; mkdir -p "$H/home" "$H/tmp"; cd "$H/home"; ` + begin + `
-		exec env -i PATH="` + s.path + `" HOME="$H/home" TMPDIR="$H/tmp" ` + shell + ` -c "$2"`
+		exec env -i PATH="` + s.path + `" HOME="$H/home" TMPDIR="$H/tmp" ` + noSleep + ` ` + shell + ` -c "$2"`
 }
 
 // counting is a remote shell that records in the file of sent the bytes that went to a host.

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +22,10 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv(dirVariable) != "" {
 		os.Exit(runAgent())
+	}
+	// Tests mostly wait, for timeouts and processes.
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
