@@ -75,7 +75,7 @@ func (a *addition) create() error {
 	}
 	if err == nil {
 		t.origins = a.origins
-		t.start(a.reuse, false)
+		t.start(a.reuse, true)
 		return nil
 	}
 	if created {
@@ -152,9 +152,10 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		}
 	case same:
 		a.record.Root = s.rec.Root // it may be another name
-	case s.running() || s.rec.Begun:
+	case !a.leave():
 		return &ElsewhereError{Root: s.rec.Root}
 	}
+	s = t.state()
 	selected, err := a.selection(missing)
 	if err != nil {
 		return err
@@ -175,6 +176,21 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		}
 		rec.SpecialBits, rec.InOrder = rec.SpecialBits || a.record.SpecialBits, a.record.InOrder
 	})
+}
+
+// leave stops a get to another path that no call waits for and that has created nothing, and reports whether it has. Such a
+// get failed, or the node resumed it at its start.
+func (a *addition) leave() bool {
+	t, s := a.t, a.t.state()
+	if s.rec.Begun || s.running() && s.run.asked.Load() {
+		return false
+	}
+	t.halt(errRestart)
+	if !t.state().rec.Begun {
+		return true
+	}
+	t.start(false, false)
+	return false
 }
 
 // resumeSeed is resume for a call of Seed. An intact copy at another path continues to be served. Otherwise

@@ -1,6 +1,8 @@
 package peer_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -71,4 +73,38 @@ func TestCodedResume(t *testing.T) {
 		t.Errorf("%d bytes received after the restart, and %d were missing", st.Traffic.WANIn, missing)
 	}
 	t.Logf("%d of %d pieces at the restart; then %+v", had, st.Pieces, st.Traffic)
+}
+
+// TestGetElsewhereAfterRestart gets a link to one path, which creates nothing, and after a restart to another path.
+func TestGetElsewhereAfterRestart(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	a := tracker.Start(t, "A")
+	seed, link, content := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
+	if err := seed.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	data, first, second := t.TempDir(), filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "second")
+	b := tracker.Start(t, "B", peertest.Data(data))
+	peertest.Get(t, b, link, first)
+	var elsewhere *peer.ElsewhereError
+	if _, err := b.Get(link, second, peer.GetOptions{}); !errors.As(err, &elsewhere) || elsewhere.Root != first {
+		t.Errorf("another path while a get waits: %v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b = tracker.Start(t, "B", peertest.Data(data))
+	get := peertest.Get(t, b, link, second)
+	if _, err := b.Get(link, first, peer.GetOptions{}); !errors.As(err, &elsewhere) || elsewhere.Root != second {
+		t.Errorf("the earlier path while a get waits: %v", err)
+	}
+	if _, err := a.Seed(t.Context(), seed.Status().Root, peer.SeedOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	peertest.Wait(t, get)
+	peertest.EqualFile(t, second, content)
+	if _, err := os.Lstat(first); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the first path: %v", err)
+	}
 }

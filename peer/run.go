@@ -28,7 +28,7 @@ type run struct {
 	cancel  context.CancelCauseFunc
 	ended   chan struct{}
 	reuse   bool        // take over existing files at the root
-	asked   atomic.Bool // a user gets the link again: start over if no file exists
+	asked   atomic.Bool // a call of Get started the run, or joined it: start over if no file exists
 	looking atomic.Bool // a comparison with the disk is in progress, which may hang
 
 	finder  Finder // nil if there are no trackers
