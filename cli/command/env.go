@@ -45,7 +45,7 @@ func (env *Env) Run(root *cobra.Command) int {
 	root.SetOut(help)
 	root.SetErr(env.Err)
 	root.SilenceUsage, root.SilenceErrors = true, true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		err = help.err

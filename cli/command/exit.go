@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
@@ -25,6 +26,27 @@ type usageError struct{ error }
 
 // Usagef returns a usage error, which ends a command with status 2 and names its help.
 func Usagef(format string, values ...any) error { return &usageError{fmt.Errorf(format, values...)} }
+
+// flagError returns the usage error of an invalid flag. It names the form of values for which the flag package would name
+// a function of Go.
+func flagError(_ *cobra.Command, err error) error {
+	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return &usageError{err}
+	}
+	flag, form := invalid.GetFlag(), ""
+	switch flag.Value.Type() {
+	case "int":
+		form = "a number"
+	case "duration":
+		form = "a time such as 30s, 10m or 1h30m"
+	case "bool":
+		form = "true or false"
+	default:
+		return Usagef("--%s: %w", flag.Name, invalid.Unwrap())
+	}
+	return Usagef("--%s %q: must be %s", flag.Name, invalid.GetValue(), form)
+}
 
 // exitError ends a command with a status.
 type exitError struct {

@@ -147,6 +147,15 @@ func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, erro
 // OwnTransfer returns a transfer of the node that this command runs.
 func (s *Session) OwnTransfer(id string) (*peer.Transfer, error) { return s.Own.node.Transfer(id) }
 
+// NoTransfer explains the error of a call for a transfer that the node does not have. If this command runs the node,
+// `mob ls` has nothing to list them, and a daemon may run in another data directory.
+func (s *Session) NoTransfer(name string, err error) error {
+	if s.Own == nil || !errors.Is(err, peer.ErrUnknownTransfer) {
+		return err
+	}
+	return fmt.Errorf("%s: no such transfer in %s, where no daemon is running: give another --data", name, s.Info.Data)
+}
+
 // Close disconnects, and ends a daemon that runs within this command.
 func (s *Session) Close() error {
 	s.Client.Close()

@@ -29,7 +29,7 @@ func (w *WebFlags) Add(f *pflag.FlagSet) {
 func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*Website, error) {
 	if w.listen == "" {
 		if len(w.hosts) > 0 || w.tokenFile != "" {
-			return nil, fmt.Errorf("--http-host and --http-token-file are about the page: give --http as well")
+			return nil, command.Usagef("--http-host and --http-token-file are for the page: give --http as well")
 		}
 		return nil, nil
 	}

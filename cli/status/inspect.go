@@ -49,6 +49,9 @@ func (f *inspectFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *inspectFlags) run(ctx context.Context, a *command.App, args []string) error {
+	if f.timeout <= 0 {
+		return command.Usagef("--timeout %v: must be positive", f.timeout)
+	}
 	d, err := f.describe(ctx, a, args[0])
 	if err != nil {
 		return err

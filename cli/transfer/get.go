@@ -125,7 +125,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 		return err
 	}
 	if f.linger < 0 {
-		return command.Usagef("--linger is negative")
+		return command.Usagef("--linger %v: must not be negative", f.linger)
 	}
 	if err := f.Select.Check(); err != nil {
 		return command.Usagef("%w", err)

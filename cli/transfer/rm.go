@@ -50,7 +50,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r, err := s.Remove(ctx, c.Name, f.content)
 	if err != nil {
-		return err
+		return s.NoTransfer(c.Name, err)
 	}
 	text := "removed " + r.ID
 	switch _, err := os.Lstat(r.Root); {

@@ -94,7 +94,10 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := errors.Join(checkPath(f.set, "torrent-file"), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
 	}
-	if f.deadline > 0 && f.wait <= 0 {
+	if f.wait < 0 {
+		return command.Usagef("--wait %d: must not be negative", f.wait)
+	}
+	if f.deadline > 0 && f.wait == 0 {
 		return command.Usagef("--deadline requires --wait")
 	}
 	if (f.content.Plan == "") != (f.topology == "") {

@@ -74,7 +74,7 @@ func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (e
 	defer func() { err = errors.Join(err, s.Close()) }()
 	v, st, err := hashAgain(ctx, a, s, c.Name, f.repair, f.quiet)
 	if err != nil {
-		return err
+		return s.NoTransfer(c.Name, err)
 	}
 	lacking := v.Pieces - v.Checked - v.Unreadable.Count + v.Damaged.Count + len(v.Different)
 	r := verified{v, st.ID, st.Name, st.Root, st.Seed, f.repair && !st.Seed && v.Unreadable.Count == 0 && lacking > 0 && len(v.Left) == 0}
