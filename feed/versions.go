@@ -175,7 +175,7 @@ func (f *follower) removeCopy(seq uint64) (left []store.Left, err error) {
 		return nil, err
 	}
 	if m, err := proto.DecodeManifest(encoded); err == nil { // it is written before anything is created
-		if left, err = store.Remove(dir, f.path(seq), m); err != nil {
+		if left, err = store.Remove(dir, f.path(seq), m, store.NewFiles(1)); err != nil {
 			return left, err
 		}
 	}

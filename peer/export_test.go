@@ -9,16 +9,10 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
-	"github.com/mobgrid/mob/proto"
 )
 
 // SetLstat replaces how a node looks at a destination.
 func (n *Node) SetLstat(lstat func(path string) (os.FileInfo, error)) { n.fs.lstat = lstat }
-
-// SetRemove replaces how a node deletes files.
-func (n *Node) SetRemove(remove func(dir, root string, m *proto.Manifest) ([]store.Left, error)) {
-	n.fs.remove = remove
-}
 
 // WithStore wraps the stores of a node's transfers from its start on.
 func WithStore(wrap func(store.Store) store.Store) Option {
@@ -46,7 +40,10 @@ func (t *Transfer) Node() *Node { return t.node }
 func EndAll(n *Node, now time.Time) { n.endKept(now) }
 
 // WithFiles has a node open files on a file system.
-func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.files = store.NewFilesOn(fsys, 64) } }
+func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.SetFiles(fsys) } }
+
+// SetFiles has a node open, create and delete files on a file system from now on.
+func (n *Node) SetFiles(fsys vfs.FS) { n.files = store.NewFilesOn(fsys, 64) }
 
 // LookNow compares the entries of a transfer with the disk, whenever that was done last. It reports false if they cannot be
 // compared.

@@ -9,7 +9,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/proto"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // hang is a file system call that blocks until it is released.
@@ -36,6 +36,19 @@ func (s hangingFlush) Finish() error {
 	return s.Store.Finish()
 }
 
+// rootsAfter is a file system that opens a directory after a call, which may fail.
+type rootsAfter struct {
+	vfs.FS
+	call func() error
+}
+
+func (f rootsAfter) OpenRoot(path string) (vfs.Root, error) {
+	if err := f.call(); err != nil {
+		return nil, err
+	}
+	return f.FS.OpenRoot(path)
+}
+
 // TestHungDisk blocks a call for one transfer in the file system. The node still accepts
 // a peer of another transfer, serves it, and returns the status of all.
 func TestHungDisk(t *testing.T) {
@@ -54,10 +67,7 @@ func TestHungDisk(t *testing.T) {
 			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "C"), 1<<20, peer.SeedOptions{})
 			get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
 			peertest.Wait(t, get)
-			n.SetRemove(func(dir, root string, m *proto.Manifest) ([]store.Left, error) {
-				h.wait()
-				return store.Remove(dir, root, m)
-			})
+			n.SetFiles(rootsAfter{vfs.OS{}, func() error { h.wait(); return nil }})
 			inBackground(t, func() { _, _ = n.Remove(get, true) })
 		},
 		"flush": func(t *testing.T, n *peer.Node, h *hang) {

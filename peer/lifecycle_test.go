@@ -13,7 +13,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
-	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -186,9 +186,7 @@ func TestRemoveInterrupted(t *testing.T) {
 	get := peertest.Get(t, n, link, out)
 	peertest.Wait(t, get)
 	errCut := errors.New("cut short")
-	n.SetRemove(func(string, string, *proto.Manifest) ([]store.Left, error) {
-		return nil, errors.Join(errCut, os.Remove(filepath.Join(out, "first")))
-	})
+	n.SetFiles(rootsAfter{vfs.OS{}, func() error { return errors.Join(errCut, os.Remove(filepath.Join(out, "first"))) }})
 	if _, err := n.Remove(get, true); !errors.Is(err, errCut) {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
-	"github.com/mobgrid/mob/proto"
 )
 
 // start starts the node.
@@ -26,10 +25,6 @@ func (m *model) start() {
 	m.node, err = peer.Start(peer.Config{Data: m.data, Cluster: "B", Log: slog.New(slog.DiscardHandler)}, peer.WithFiles(m.disk),
 		peer.WithStore(func(st store.Store) store.Store { return publishing{st, m.atEnd} }))
 	check(m, err)
-	disk := m.disk
-	m.node.SetRemove(func(dir, root string, mf *proto.Manifest) ([]store.Left, error) {
-		return store.RemoveOn(store.NewFilesOn(disk, 1), dir, root, mf)
-	})
 }
 
 // atEnd runs what is to happen as a get ends.

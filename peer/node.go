@@ -213,16 +213,14 @@ func (n *Node) Addrs() []ma.Multiaddr {
 
 // fileSystem has the calls of a node that are not calls of a store. Tests replace them.
 type fileSystem struct {
-	lstat  func(path string) (os.FileInfo, error)
-	remove func(dir, root string, m *proto.Manifest) ([]store.Left, error)
-	wrap   func(store.Store) store.Store
+	lstat func(path string) (os.FileInfo, error)
+	wrap  func(store.Store) store.Store
 }
 
 func osFileSystem() fileSystem {
 	return fileSystem{
-		lstat:  os.Lstat,
-		remove: store.Remove,
-		wrap:   func(st store.Store) store.Store { return st },
+		lstat: os.Lstat,
+		wrap:  func(st store.Store) store.Store { return st },
 	}
 }
 

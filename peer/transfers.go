@@ -90,10 +90,7 @@ func (t *Transfer) removeContent() ([]store.Left, error) {
 	d, rec := t.Description(), &t.state().rec
 	err := d.Load()
 	if m := d.Manifest(); m != nil {
-		if rec.User != nil {
-			return store.RemoveOn(t.files(*rec), t.dir, rec.Root, m)
-		}
-		return t.node.fs.remove(t.dir, rec.Root, m)
+		return store.Remove(t.dir, rec.Root, m, t.files(*rec))
 	}
 	if !rec.Begun && err == nil {
 		return nil, nil // what is at the root is the user's

@@ -90,7 +90,7 @@ func (h *handed) progress() (p Progress) {
 // close implements [job].
 func (h *handed) close() error {
 	return h.discard(func() error {
-		_, err := store.Remove(h.dir, h.dest, h.manifest)
+		_, err := store.Remove(h.dir, h.dest, h.manifest, store.NewFiles(1))
 		return err
 	})
 }

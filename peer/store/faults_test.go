@@ -153,7 +153,7 @@ func TestEveryFaultOfRemove(t *testing.T) {
 		return p
 	}
 	remove := func(p *disk) ([]store.Left, error) {
-		return store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest)
+		return store.Remove(faultDir, faultRoot, p.Manifest, p.files)
 	}
 	p := begin()
 	p.fs.SetPlan(&faultPlan{})
@@ -198,12 +198,12 @@ func TestRemoveDenied(t *testing.T) {
 	p := faulty(t, kind{})
 	p.fetch()
 	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EPERM, Only: func(call, name string) bool { return call == "remove" && name == "c" }})
-	_, err := store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest)
+	_, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files)
 	if want := "remove " + faultRoot + "/c: operation not permitted"; err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
 	p.fs.SetPlan(nil)
-	if left, err := store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest); len(left) > 0 || err != nil {
+	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); len(left) > 0 || err != nil {
 		t.Errorf("again: left %v, %v", left, err)
 	}
 }
@@ -480,7 +480,7 @@ func TestInodeReused(t *testing.T) {
 		t.Errorf("the pieces were written: %v", err)
 	}
 	p.ok(p.end())
-	left, err := store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest)
+	left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files)
 	p.ok(err)
 	if len(left) != 2 || inode("a") != dir || !bytes.Equal(p.readFile(faultRoot+"/c"), mine) {
 		t.Errorf("left %v", left)
@@ -530,7 +530,7 @@ func TestDestinationRace(t *testing.T) {
 			p.ok(p.put(-1))
 			p.ok(d.Finish())
 			p.ok(p.end())
-			left, err := store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest)
+			left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files)
 			p.ok(err)
 			if len(left) != 1 || left[0].Path != faultRoot {
 				t.Errorf("left %v, want the destination", left)

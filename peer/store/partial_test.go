@@ -98,7 +98,7 @@ func TestPartialAdopt(t *testing.T) {
 		t.Errorf("the left-out file has %q, %v", mine, err)
 	}
 	p.ok(d.Close())
-	left, err := store.Remove(p.dir, p.root, p.Manifest)
+	left, err := store.Remove(p.dir, p.root, p.Manifest, p.files)
 	p.ok(err)
 	if len(left) == 0 {
 		t.Error("files of the user were removed")

@@ -66,7 +66,7 @@ func TestModesWithoutRights(t *testing.T) {
 				}
 			}
 			p.ok(p.end())
-			left, err := store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest)
+			left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files)
 			if err != nil || len(left) > 0 {
 				t.Errorf("left %v: %v", left, err)
 			}
@@ -124,7 +124,7 @@ func TestRepairReadOnlyFile(t *testing.T) {
 		t.Errorf("piece %d is to be hashed again", i)
 	}
 	p.ok(p.end())
-	if left, err := store.RemoveOn(p.files, faultDir, faultRoot, p.Manifest); err != nil || len(left) > 0 {
+	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); err != nil || len(left) > 0 {
 		t.Errorf("left %v: %v", left, err)
 	}
 }

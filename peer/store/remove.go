@@ -43,12 +43,7 @@ var errRemoveSeed = errors.New("the content was not fetched but seeded in place:
 //
 // No store of the transfer may be open. The state directory is left: Remove can be
 // repeated if it fails or a crash cuts it short.
-func Remove(dir, root string, m *proto.Manifest) ([]Left, error) {
-	return RemoveOn(NewFiles(1), dir, root, m)
-}
-
-// RemoveOn is [Remove] on the file systems of files.
-func RemoveOn(files *Files, dir, root string, m *proto.Manifest) ([]Left, error) {
+func Remove(dir, root string, m *proto.Manifest, files *Files) ([]Left, error) {
 	at, err := openPlace(files.fs, root)
 	if err == nil {
 		defer at.close()

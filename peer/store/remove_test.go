@@ -25,7 +25,7 @@ func removable(t *testing.T) *place {
 // remove removes the content, and compares what is left with "path: why".
 func (p *place) remove(want ...string) {
 	p.t.Helper()
-	left, err := store.Remove(p.dir, p.root, p.Manifest)
+	left, err := store.Remove(p.dir, p.root, p.Manifest, p.files)
 	p.ok(err)
 	var got []string
 	for _, l := range left {
@@ -148,7 +148,7 @@ func TestRemoveSeed(t *testing.T) {
 	p := removable(t)
 	p.Write(t, p.root)
 	p.ok(p.got(p.seed()).Close())
-	if _, err := store.Remove(p.dir, p.root, p.Manifest); err == nil {
+	if _, err := store.Remove(p.dir, p.root, p.Manifest, p.files); err == nil {
 		t.Error("a seed is removed")
 	}
 	p.Verify(t, p.root)
@@ -163,7 +163,7 @@ func TestRemoveMany(t *testing.T) {
 	for i := range 150 {
 		p.ok(os.WriteFile(p.path(strings.Repeat("m", i+1)), nil, 0o600))
 	}
-	left, err := store.Remove(p.dir, p.root, p.Manifest)
+	left, err := store.Remove(p.dir, p.root, p.Manifest, p.files)
 	p.ok(err)
 	if len(left) != 101 || left[100].Why != "and 50 more" {
 		t.Errorf("%d left, the last %+v", len(left), left[len(left)-1])

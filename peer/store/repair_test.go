@@ -94,7 +94,7 @@ func TestOldJournalOfPart(t *testing.T) {
 	p.makeOld()
 	p.fill(p.open())
 	p.Verify(t, p.root)
-	if _, err := store.Remove(p.dir, p.root, p.Manifest); err != nil {
+	if _, err := store.Remove(p.dir, p.root, p.Manifest, p.files); err != nil {
 		t.Error(err)
 	}
 	p.exists("a/x")

@@ -78,7 +78,7 @@ func TestRootBecomesLink(t *testing.T) {
 		}
 	}
 	removes := func(p *place, f vfs.FS) error {
-		_, err := store.RemoveOn(store.NewFilesOn(f, 1), p.dir, p.root, p.Manifest)
+		_, err := store.Remove(p.dir, p.root, p.Manifest, store.NewFilesOn(f, 1))
 		return err
 	}
 	for name, test := range map[string]struct {
