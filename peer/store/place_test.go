@@ -2,13 +2,14 @@ package store_test
 
 import (
 	"encoding/binary"
-	"github.com/mobgrid/mob/proto"
 	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/proto"
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"

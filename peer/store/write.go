@@ -231,41 +231,37 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 // the file has other names, they keep what it was: the entry gets a copy.
 func (d writer) openWritable(entry int, rec journal.File) (w writable, err error) {
 	t, name := d.tree, d.tree.name(entry)
-	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
-	if errors.Is(err, fs.ErrPermission) {
-		d.makeWritable(entry, rec)
-		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
-	}
-	w.was = w.info
-	if errors.Is(err, fs.ErrPermission) {
-		// With other names, it keeps its mode.
-		var statErr error
-		if w.was, statErr = t.root.Lstat(name); statErr != nil {
-			return w, err
-		}
-	} else if err != nil {
+	w.was, err = t.find(name)
+	switch {
+	case err != nil:
 		return w, err
-	}
-	owns := t.owns(name, rec, w.was)
-	if owns && vfs.StatOf(w.was).Links <= 1 {
-		return w, err
-	}
-	if w.File != nil {
-		t.closeFile(w.File)
-	}
-	if !owns {
+	case w.was == nil:
+		return w, fs.ErrNotExist
+	case !w.was.Mode().IsRegular():
+		return w, &ChangedError{Path: t.fullPath(name), Reason: notRegular}
+	case !t.owns(name, rec, w.was):
 		return w, d.existsError(entry)
 	}
-	copied, err := d.separate(entry)
+	inode, shared := vfs.StatOf(w.was).Inode, vfs.StatOf(w.was).Links > 1
+	if shared {
+		if inode, err = d.separate(entry); err != nil {
+			return w, err
+		}
+	}
+	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
+	if errors.Is(err, fs.ErrPermission) {
+		d.makeWritable(entry, inode)
+		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
+	}
 	if err != nil {
 		return w, err
 	}
-	if w.File, w.info, err = t.openRegular(name, os.O_RDWR); err != nil {
-		return w, err
-	}
-	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != copied {
+	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != inode {
 		t.closeFile(w.File)
-		return w, &ChangedError{Path: t.fullPath(name), Reason: "it has got another name"}
+		return w, &ChangedError{Path: t.fullPath(name), Reason: "it was replaced, or has got another name"}
+	}
+	if !shared {
+		w.was = w.info
 	}
 	return w, nil
 }
@@ -373,16 +369,16 @@ func (d writer) madeEntry(entry int, info fs.FileInfo) error {
 	})
 }
 
-// makeWritable makes the file of an entry, if it has no other name, and the directories above it writable:
+// makeWritable makes the file of an entry, which has an inode number and no other name, and the directories above it writable:
 // settle or Publish may have set their final modes. Errors show when the file is opened.
-func (d writer) makeWritable(entry int, rec journal.File) {
+func (d writer) makeWritable(entry int, inode uint64) {
 	t, name := d.tree, d.tree.name(entry)
 	t.widenTo(filepath.Dir(name))
-	info, err := t.root.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() {
+	info, err := regular(t.find(name))
+	if err != nil || info == nil || vfs.StatOf(info).Inode != inode || vfs.StatOf(info).Links > 1 {
 		return
 	}
-	if t.owns(name, rec, info) && vfs.StatOf(info).Links <= 1 && t.root.Chmod(name, info.Mode().Perm()|transferFileMode) == nil {
+	if t.root.Chmod(name, info.Mode().Perm()|transferFileMode) == nil {
 		d.keepStamp(entry, info)
 	}
 }
