@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
@@ -139,5 +140,33 @@ func TestNoDirectory(t *testing.T) {
 	h.settled(1)
 	if info := h.feeds.All()[0]; info.Error != "" {
 		t.Errorf("error after version 1: %s", info.Error)
+	}
+}
+
+// The manifest of a version is at no node that is reached. Without a transfer, only the status of the feed has the reason.
+func TestStatusOfUnreachableVersion(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, h := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	link, files := publisher.newFeed("weights"), many(randomBytes(1<<20))
+	path := write(t, files)
+	publisher.post("weights", path)
+	for _, served := range publisher.node.Transfers() {
+		if _, err := publisher.node.Remove(served, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := h.follow(link, 1)
+	peertest.Eventually(t, "the status has the reason", func() bool {
+		info := h.feeds.All()[0]
+		return info.Newest == 1 && strings.Contains(info.Error, "looking for the content")
+	})
+	if _, err := publisher.node.Seed(t.Context(), path, peer.SeedOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, h.await(1).Path, files)
+	h.settled(1)
+	if info := h.feeds.All()[0]; info.Error != "" {
+		t.Errorf("%s: %s", dir, info.Error)
 	}
 }

@@ -70,15 +70,16 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	return v, f.get(ctx, h, m, v, peer.GetOptions{Manifest: encoded, Origins: origins}, before)
 }
 
-// manifest returns the encoded manifest of a version.
+// manifest returns the encoded manifest of a version. While it is fetched, the status has what that waits for.
 func (f *follower) manifest(ctx context.Context, h *Head) ([]byte, error) {
 	if len(h.Manifest) > 0 {
 		return h.Manifest, nil
 	}
-	d, err := f.node.Describe(ctx, h.Link, func(string) {})
+	d, err := f.node.Describe(ctx, h.Link, func(waiting string) { f.change(func() { f.failed = waiting }) })
 	if err != nil {
 		return nil, err
 	}
+	f.change(func() { f.failed = "" })
 	return d.EncodedManifest()
 }
 

@@ -36,7 +36,7 @@ type follower struct {
 
 	// What follows is guarded by heads.mu. Only follow changes it.
 	kept   kept
-	failed string    // the error of the last version
+	failed string    // the error of the last version, or why its manifest is not here
 	called time.Time // when the command was called, zero after it has ended
 	calls  uint64    // the version that it was called with
 	last   *Version  // the last complete version, after the end of its command
