@@ -93,13 +93,18 @@ func (in *inbox) full(p *proto.Parcel) bool {
 }
 
 // addDirect adds a part of a message to this node, and reports whether it was the last one. Parts arrive in order, on the stream of the
-// sender, which authenticates them: the hash is not checked. ok is false for a part that is not the next one.
+// sender, which authenticates them: the hash is not checked. ok is false for a part that is not the next one, or of a
+// message that is too long.
 func (in *inbox) addDirect(p *proto.Parcel) (done, ok bool) {
 	s := in.of(p.Sender)
 	if p.Part == 0 {
 		s.direct = nil // the rest of the earlier one is not sent
 	}
-	if int(p.Part) != len(s.direct) {
+	size := len(p.Payload)
+	for _, part := range s.direct {
+		size += len(part)
+	}
+	if int(p.Part) != len(s.direct) || size > MaxMessage {
 		return false, false
 	}
 	if s.direct = append(s.direct, p.Payload); len(s.direct) < int(p.Parts) {
@@ -111,7 +116,7 @@ func (in *inbox) addDirect(p *proto.Parcel) (done, ok bool) {
 	}
 	s.direct = nil
 	in.push(arrival{from: p.Sender, bytes: b, cost: len(b) + overhead})
-	return true, len(b) <= MaxMessage
+	return true, true
 }
 
 // add adds a part of a message to all members. It returns the numbers of messages to acknowledge, and false for a part of a

@@ -238,6 +238,12 @@ func TestInboxBounds(t *testing.T) {
 	if _, ok := in.addDirect(parcels("another", 1, "text", 3)[2]); ok {
 		t.Error("a part that is not the next one is accepted")
 	}
+	long := parcels("another", 2, strings.Repeat("x", MaxMessage+1), proto.MaxParcels)
+	for i, p := range long {
+		if done, ok := in.addDirect(p); ok != (i < len(long)-1) || done || len(in.ready) > 0 {
+			t.Fatalf("part %d of a message that is too long: %t, %t", i, done, ok)
+		}
+	}
 	for range 1000 {
 		in.leave("another")
 	}
