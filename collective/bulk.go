@@ -137,11 +137,11 @@ func (c *Comm) offer(b []byte, most int) (k kind, data []byte, release func() er
 	if len(b) <= most {
 		return kindValue, b, noRelease, nil
 	}
-	t, err := c.node.SeedBytes("value", b, peer.SeedOptions{})
+	t, err := c.g.Node().SeedBytes("value", b, peer.SeedOptions{})
 	if err != nil {
 		return 0, nil, nil, err
 	}
-	return kindLink, []byte(t.Link().String()), func() error { return c.node.Release(t) }, nil
+	return kindLink, []byte(t.Link().String()), func() error { return c.g.Node().Release(t) }, nil
 }
 
 // take returns the value that a frame has, or links to. It is served until release.
@@ -156,14 +156,14 @@ func (c *Comm) take(ctx context.Context, f frame) (data []byte, release func() e
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
-	if data, err = c.node.GetBytes(ctx, link, MaxValue); err != nil {
+	if data, err = c.g.Node().GetBytes(ctx, link, MaxValue); err != nil {
 		return nil, noRelease, cmp.Or(context.Cause(c.ctx), err)
 	}
 	return data, func() error {
-		t, err := c.node.Transfer(link.Manifest.String())
+		t, err := c.g.Node().Transfer(link.Manifest.String())
 		if err != nil {
 			return err
 		}
-		return c.node.Release(t)
+		return c.g.Node().Release(t)
 	}, nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/group"
-	"github.com/mobgrid/mob/peer"
 )
 
 const (
@@ -29,7 +28,6 @@ var errClosed = errors.New("this member has left the group")
 // Comm is a member of a group that calls operations together.
 type Comm struct {
 	g      *group.Group
-	node   *peer.Node
 	roster *roster
 	run    uint64
 	rank   int

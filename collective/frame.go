@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"github.com/mobgrid/mob/group"
 )
 
 // kind is the type of a frame.
@@ -93,7 +91,7 @@ func parse(b []byte) (f frame, err error) {
 		return f, errFrame
 	}
 	f.data = b[n:]
-	if f.Total > MaxValue || uint64(f.Offset)+uint64(len(f.data)) > uint64(f.Total) || len(b) > group.MaxMessage {
+	if f.Total > MaxValue || uint64(f.Offset)+uint64(len(f.data)) > uint64(f.Total) {
 		return f, errFrame
 	}
 	return f, nil

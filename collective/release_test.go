@@ -39,7 +39,7 @@ func TestFailedCallReleasesValues(t *testing.T) {
 			receiving := len(owner.partial) > 0
 			owner.mu.Unlock()
 			if receiving {
-				_ = all[1].node.Close()
+				_ = all[1].g.Node().Close()
 				return
 			}
 		}

@@ -119,7 +119,6 @@ func Join(ctx context.Context, n *peer.Node, name string, size int) (*Comm, erro
 		g.Close()
 		return nil, err
 	}
-	c.node = n
 	go c.receive()
 	return c, nil
 }

@@ -49,7 +49,6 @@ type kept struct {
 	Head []byte `json:"head,omitempty"` // signed, of the newest version
 	// Versions lists the versions on the disk, in ascending order: complete ones up to Complete, and then incomplete ones.
 	Versions []uint64 `json:"versions"`
-	Partial  []uint64 `json:"partial,omitempty"` // written by earlier releases: incomplete versions
 	Complete uint64   `json:"complete"`
 	Saved    int64    `json:"saved"`
 	Last     int64    `json:"last_saved"` // of the newest complete version
@@ -93,9 +92,9 @@ func (f *follower) load(path string) error {
 		f.newest = h
 	}
 	copies, err := f.copies() // those that were written when the process was killed are not in the file
-	f.kept.Versions = slices.Concat(f.kept.Versions, f.kept.Partial, copies)
+	f.kept.Versions = append(f.kept.Versions, copies...)
 	slices.Sort(f.kept.Versions)
-	f.kept.Versions, f.kept.Partial = slices.Compact(f.kept.Versions), nil
+	f.kept.Versions = slices.Compact(f.kept.Versions)
 	return err
 }
 

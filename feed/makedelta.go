@@ -97,8 +97,7 @@ func (p *publisher) replaceDelta(next *peer.Transfer) {
 
 // writeDelta writes a delta. It fails with errNoDelta if that has more than half of the bytes of the changed pieces.
 func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, next delta.Pieces) error {
-	w, err := delta.NewWriter(out)
-	if err != nil {
+	if err := delta.Start(out); err != nil {
 		return err
 	}
 	changed, written := int64(0), int64(0)
@@ -117,7 +116,7 @@ func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, n
 				continue
 			}
 			written += int64(len(d.encoded))
-			if err := w.Add(first+i, d.encoded); err != nil {
+			if err := delta.Add(out, first+i, d.encoded); err != nil {
 				return err
 			}
 		}

@@ -42,7 +42,7 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)
 	}
-	c := &cast{sum: sum(b), clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
+	c := &cast{sum: sha256.Sum256(b), clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
 	c.cost = len(b) + (maxRelays+MaxMessage/proto.MaxParcel)*overhead
 	g.mu.Lock()
 	defer g.mu.Unlock()

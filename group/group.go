@@ -2,7 +2,6 @@ package group
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -260,5 +259,3 @@ func (g *Group) Receive(ctx context.Context) (Message, error) {
 		}
 	}
 }
-
-func sum(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }

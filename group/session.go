@@ -3,6 +3,7 @@ package group
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -46,7 +47,7 @@ type stream struct {
 	lastPing time.Time
 }
 
-func (g *Group) newStream(s network.Stream, opener proto.PeerID) *stream {
+func newStream(s network.Stream, opener proto.PeerID) *stream {
 	return &stream{Stream: s, id: proto.PeerID(s.Conn().RemotePeer()), opener: opener, wake: make(chan struct{}, 1), lastRead: time.Now()}
 }
 
@@ -128,7 +129,7 @@ func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
 		err = admitted(s, hello)
 	}
 	if err == nil {
-		_, err = g.attach(g.newStream(s, g.self), hello)
+		_, err = g.attach(newStream(s, g.self), hello)
 	}
 	if err != nil {
 		_ = s.Reset()
@@ -141,7 +142,7 @@ func (g *Group) accept(s network.Stream, hello *proto.GroupHello) {
 	code, err := proto.CodeExcluded, admitted(s, hello)
 	if err == nil {
 		id := proto.PeerID(s.Conn().RemotePeer())
-		code, err = g.attach(g.newStream(s, id), hello)
+		code, err = g.attach(newStream(s, id), hello)
 	}
 	if err != nil {
 		_ = proto.WriteMessage(s, &proto.Goodbye{Code: code, Text: err.Error()})
@@ -191,7 +192,7 @@ func (g *Group) attach(s *stream, hello *proto.GroupHello) (proto.Code, error) {
 		m.addrs = addrs
 	}
 	// Its number is right only if this is the first parcel of a session that the next message is sent to.
-	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sum(g.newest), Payload: g.newest})
+	s.send(&proto.Parcel{Sender: g.self, Number: g.lastCast, Parts: 1, Sum: sha256.Sum256(g.newest), Payload: g.newest})
 	for _, p := range m.backlog {
 		s.send(p)
 	}
@@ -303,7 +304,7 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	}
 	if !s.opened {
 		s.opened = true
-		if !cast || p.Parts != 1 || sum(p.Payload) != p.Sum {
+		if !cast || p.Parts != 1 || sha256.Sum256(p.Payload) != p.Sum {
 			return false
 		}
 		g.inbox.first(p)

@@ -40,9 +40,9 @@ func BenchmarkDelta(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		b.SetBytes(size)
 		var file bytes.Buffer
-		w, err := NewWriter(&file)
+		err := Start(&file)
 		if err == nil {
-			err = w.Add(0, e.Encode(bytes.Clone(next), before))
+			err = Add(&file, 0, e.Encode(bytes.Clone(next), before))
 		}
 		if err != nil {
 			b.Fatal(err)

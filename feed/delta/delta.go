@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 )
 
 // magic is the first line of a delta.
@@ -47,29 +46,19 @@ func (e *Encoder) Encode(next, before []byte) []byte {
 	return bytes.Clone(e.out.Bytes())
 }
 
-// Writer writes a delta.
-type Writer struct {
-	w    io.Writer
-	next int // the least piece that may follow
-}
-
-// NewWriter writes the first line of a delta.
-func NewWriter(w io.Writer) (*Writer, error) {
+// Start writes the first line of a delta.
+func Start(w io.Writer) error {
 	_, err := io.WriteString(w, magic)
-	return &Writer{w: w}, err
+	return err
 }
 
-// Add adds the difference of a piece. Pieces must come in order.
-func (w *Writer) Add(piece int, difference []byte) error {
-	if piece < w.next || piece > math.MaxUint32 || len(difference) > math.MaxUint32 {
-		return fmt.Errorf("delta: piece %d with %d bytes, want a piece from %d", piece, len(difference), w.next)
-	}
-	w.next = piece + 1
+// Add adds the difference of a piece to a delta. Pieces must come in order.
+func Add(w io.Writer, piece int, difference []byte) error {
 	head := binary.BigEndian.AppendUint32(make([]byte, 0, headLength), uint32(piece))
-	if _, err := w.w.Write(binary.BigEndian.AppendUint32(head, uint32(len(difference)))); err != nil {
+	if _, err := w.Write(binary.BigEndian.AppendUint32(head, uint32(len(difference)))); err != nil {
 		return err
 	}
-	_, err := w.w.Write(difference)
+	_, err := w.Write(difference)
 	return err
 }
 

@@ -86,8 +86,7 @@ func TestBase(t *testing.T) {
 func write(t *testing.T, m *proto.Manifest, base delta.Pieces, stream []byte) (b []byte, left int) {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := delta.NewWriter(&out)
-	if err != nil {
+	if err := delta.Start(&out); err != nil {
 		t.Fatal(err)
 	}
 	var e delta.Encoder
@@ -103,7 +102,7 @@ func write(t *testing.T, m *proto.Manifest, base delta.Pieces, stream []byte) (b
 			left++
 			continue
 		}
-		if err := w.Add(i, difference); err != nil {
+		if err := delta.Add(&out, i, difference); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -157,8 +156,7 @@ func FuzzDelta(f *testing.F) {
 	changed[pieceLength] = 1
 	var e delta.Encoder
 	var out bytes.Buffer
-	w, err := delta.NewWriter(&out)
-	err = errors.Join(err, w.Add(1, e.Encode(changed[pieceLength:], make([]byte, pieceLength))))
+	err := errors.Join(delta.Start(&out), delta.Add(&out, 1, e.Encode(changed[pieceLength:], make([]byte, pieceLength))))
 	if err != nil {
 		f.Fatal(err)
 	}
