@@ -171,31 +171,34 @@ func TestDestination(t *testing.T) {
 // does not go into DEST: the cast fails without Force, and completes DEST with it.
 func TestDirToExistingDestination(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{300_000, 1000} { // the second comes with the Start message
-		g := newGrid(t, "a")
-		src := filepath.Join(t.TempDir(), "src")
-		one, two := randomBytes(size), randomBytes(size)
-		must(t, os.MkdirAll(src, 0o755))
-		must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o644))
-		must(t, os.WriteFile(filepath.Join(src, "two"), two, 0o644))
-		must(t, os.Mkdir(g.home("a", "out"), 0o755))
-		must(t, os.WriteFile(g.home("a", "out", "one"), make([]byte, size), 0o644))
-		cfg := g.config(src, "a")
-		cfg.Dest = "out"
-		r, err := g.cast(cfg)
-		must(t, err)
-		checkFailed(t, &r.Hosts[0], "out exists already: replace it with --force, or copy into it with a slash at the end of DEST")
-		cfg.Force = true
-		for range 2 {
-			g.mustCast(cfg)
-			g.checkFile(one, g.home("a", "out", "one"))
-			g.checkFile(two, g.home("a", "out", "two"))
-			one = randomBytes(size)
+	for name, size := range map[string]int{"node": 300_000, "in the Start message": 1000} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGrid(t, "a")
+			src := filepath.Join(t.TempDir(), "src")
+			one, two := randomBytes(size), randomBytes(size)
+			must(t, os.MkdirAll(src, 0o755))
 			must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o644))
-		}
-		cfg.Dest = "out/"
-		g.mustCast(cfg)
-		g.checkFile(two, g.home("a", "out", "src", "two"))
+			must(t, os.WriteFile(filepath.Join(src, "two"), two, 0o644))
+			must(t, os.Mkdir(g.home("a", "out"), 0o755))
+			must(t, os.WriteFile(g.home("a", "out", "one"), make([]byte, size), 0o644))
+			cfg := g.config(src, "a")
+			cfg.Dest = "out"
+			r, err := g.cast(cfg)
+			must(t, err)
+			checkFailed(t, &r.Hosts[0], "out exists already: replace it with --force, or copy into it with a slash at the end of DEST")
+			cfg.Force = true
+			for range 2 {
+				g.mustCast(cfg)
+				g.checkFile(one, g.home("a", "out", "one"))
+				g.checkFile(two, g.home("a", "out", "two"))
+				one = append([]byte("new"), one[3:]...)
+				must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o644))
+			}
+			cfg.Dest = "out/"
+			g.mustCast(cfg)
+			g.checkFile(two, g.home("a", "out", "src", "two"))
+		})
 	}
 }
 
@@ -339,7 +342,7 @@ func TestInterrupted(t *testing.T) {
 func TestClusters(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, hostNames(6)...)
-	path, content := randomFile(t, "src", 16<<20)
+	path, content := randomFile(t, "src", 8<<20)
 	cfg := g.config(path, hostNames(6)...)
 	for i := range cfg.Hosts {
 		cfg.Hosts[i].Cluster = []string{"lyon", "source"}[i%2]

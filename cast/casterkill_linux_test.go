@@ -115,8 +115,8 @@ func TestCasterKilled(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			g := newGrid(t, "a", "b")
-			path, _ := randomFile(t, "src", 64<<20)
-			c := testCast{Config: g.config(path, "a", "b"), Rate: 4 << 20}
+			path, _ := randomFile(t, "src", 16<<20)
+			c := testCast{Config: g.config(path, "a", "b"), Rate: 1 << 20}
 			part := func(name string) bool { return exists(g.home(name, "src")) }
 			switch kind {
 			case "stream":
@@ -178,8 +178,8 @@ func TestCasterInterrupted(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
 			g := newGrid(t, "a", "b")
-			path, _ := randomFile(t, "src", 64<<20)
-			p := g.startCaster(testCast{Config: g.config(path, "a", "b"), Rate: 4 << 20})
+			path, _ := randomFile(t, "src", 16<<20)
+			p := g.startCaster(testCast{Config: g.config(path, "a", "b"), Rate: 1 << 20})
 			for _, name := range []string{"a", "b"} {
 				await(t, "a part at "+name, func() bool { return exists(g.home(name, "src")) })
 			}

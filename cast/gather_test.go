@@ -108,7 +108,7 @@ func TestGatherResumes(t *testing.T) {
 		t.Run(fmt.Sprint("changed ", changed), func(t *testing.T) {
 			t.Parallel()
 			g := newGrid(t, "a", "b")
-			content := randomBytes(24 << 20)
+			content := randomBytes(6 << 20)
 			for _, name := range []string{"a", "b"} {
 				g.write(g.home(name, "log"), string(content))
 			}
@@ -118,9 +118,9 @@ func TestGatherResumes(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			c, err := newCaster(cfg)
 			must(t, err)
-			c.node.SetLimits(limit.Limits{WANDown: 6 << 20})
+			c.node.SetLimits(limit.Limits{WANDown: 2 << 20})
 			c.cfg.Event = func(e Event) {
-				if e.Host != nil && e.Host.Bytes > 4<<20 {
+				if e.Host != nil && e.Host.Bytes > 1<<20 {
 					cancel(context.Canceled)
 				}
 			}

@@ -180,7 +180,7 @@ func TestAgentKilledOfFile(t *testing.T) {
 func TestForceCutShort(t *testing.T) {
 	t.Parallel()
 	g := newGrid(t, "a", "b")
-	path, content := randomFile(t, "src", 8<<20)
+	path, content := randomFile(t, "src", 4<<20)
 	old := bytes.Repeat([]byte("old\n"), len(content)/4)
 	check := func(r *HostResult, phase Phase, overwriting bool) {
 		t.Helper()
@@ -210,7 +210,7 @@ func TestForceCutShort(t *testing.T) {
 				cancel()
 			}
 		}()
-		r, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(ctx)
+		r, err := (&testCast{Config: cfg, Rate: 2 << 20}).run(ctx)
 		cancel()
 		if dies {
 			must(t, err)
@@ -318,10 +318,10 @@ func TestGivenUp(t *testing.T) {
 		checkFailed(t, &r.Hosts[1+i], "grace of 0s")
 	}
 
-	path, content := randomFile(t, "src", 20<<20)
+	path, content := randomFile(t, "src", 5<<20)
 	cfg = g.config(path, "good", "slow")
 	cfg.Deadline = time.Second
-	r, err = (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	r, err = (&testCast{Config: cfg, Rate: 1 << 20}).run(t.Context())
 	must(t, err)
 	g.awaitClean()
 	for i := range r.Hosts {

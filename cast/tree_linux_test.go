@@ -39,14 +39,15 @@ func TestTreeRelayKilled(t *testing.T) {
 		"start": {start: true}, "start, first": {start: true, first: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosts := hostNames(10)
+			t.Parallel()
+			hosts := hostNames(7)
 			g := newGrid(t, hosts...)
 			if c.start {
 				for _, h := range hosts {
 					g.onLogin(h, "sleep 0.3")
 				}
 			}
-			path, content := randomFile(t, "src", 4<<20)
+			path, content := randomFile(t, "src", 2<<20)
 			cfg := g.config(path, hosts...)
 			cfg.Tree = 2
 			p := newPhases()
@@ -59,7 +60,7 @@ func TestTreeRelayKilled(t *testing.T) {
 			killed := make(chan string, 1)
 			go func() {
 				defer close(killed)
-				_, _ = w.Write(content[:2<<20])
+				_, _ = w.Write(content[:1<<20])
 				for i := range hosts {
 					if !c.start {
 						p.await(Fetching, i)
@@ -68,19 +69,22 @@ func TestTreeRelayKilled(t *testing.T) {
 				relay := g.relay(c.first, hosts)
 				g.signal(relay, syscall.SIGKILL)
 				killed <- relay
-				_, _ = w.Write(content[2<<20:])
+				_, _ = w.Write(content[1<<20:])
 				if pipe, ok := w.(*io.PipeWriter); ok {
 					_ = pipe.Close()
 				}
 			}()
-			res, err := (&testCast{Config: cfg, Rate: 2 << 20}).run(t.Context())
+			res, err := (&testCast{Config: cfg, Rate: 1 << 20}).run(t.Context())
 			must(t, err)
 			relay := <-killed
 			for i := range res.Hosts {
-				if h := &res.Hosts[i]; h.Name == relay {
+				switch h := &res.Hosts[i]; {
+				case h.Name == relay:
 					checkFailed(t, h, "")
-				} else if g.checkFile(content, g.home(h.Name, "src")); h.Phase != Done {
+				case h.Phase != Done:
 					t.Errorf("%s: %s: %s", h.Name, h.Phase, h.Error)
+				default:
+					g.checkFile(content, g.home(h.Name, "src"))
 				}
 			}
 			g.awaitClean()
@@ -159,13 +163,14 @@ func TestTreeRelayStopped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hosts := hostNames(7)
+			tree := 2
+			if !first { // a chain: each relay above the stopped one adds to the time until it counts as silent
+				hosts, tree = hosts[:4], 1
+			}
 			g := newGrid(t, hosts...)
 			r, w := io.Pipe()
 			cfg := g.config("-", hosts...)
-			cfg.Tree, cfg.Stdin, cfg.Dest = 1, r, "dst"
-			if first {
-				cfg.Tree = 2
-			}
+			cfg.Tree, cfg.Stdin, cfg.Dest = tree, r, "dst"
 			p := newPhases()
 			cfg.Event = p.event
 			c, err := newCaster(cfg)
@@ -192,10 +197,13 @@ func TestTreeRelayStopped(t *testing.T) {
 			must(t, c.node.close())
 			relay := <-stopped
 			for _, h := range c.result().Hosts {
-				if h.Name == relay {
+				switch {
+				case h.Name == relay:
 					checkFailed(t, &h, "silent for 10 s")
-				} else if g.checkFile(content, g.home(h.Name, "dst")); h.Phase != Done {
+				case h.Phase != Done:
 					t.Errorf("%s: %s: %s", h.Name, h.Phase, h.Error)
+				default:
+					g.checkFile(content, g.home(h.Name, "dst"))
 				}
 			}
 			g.signal(relay, syscall.SIGCONT)
