@@ -31,10 +31,10 @@ func TestReaderFails(t *testing.T) {
 
 // TestDeadReceiver checks that a dead receiver delays no other receiver once it is dropped.
 func TestDeadReceiver(t *testing.T) {
-	const size = 48 << 20
+	const size = 24 << 20
 	t.Parallel()
 	c := newCast(t, nil)
-	c.sender.SetMemory(8 << 20) // so that the dead one holds the stream
+	c.sender.SetMemory(4 << 20) // so that the dead one holds the stream
 	c.sender.SetSpool(0)
 	dies, s := c.join("A", nil), newSum()
 	_ = c.start(dies, io.Discard)
@@ -101,7 +101,7 @@ func (f *failing) Write(p []byte) (int, error) {
 
 // TestConsumerFails checks that a receiver whose consumer fails returns that error, and still fetches and serves.
 func TestConsumerFails(t *testing.T) {
-	const size = 24 << 20
+	const size = 8 << 20
 	t.Parallel()
 	c := newCast(t, nil)
 	s, fails := newSum(), c.join("A", nil)

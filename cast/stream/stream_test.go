@@ -10,7 +10,7 @@ import (
 // TestSizes sends streams of all kinds of sizes to receivers of two clusters.
 func TestSizes(t *testing.T) {
 	for name, size := range map[string]int64{
-		"nothing": 0, "one byte": 1, "a piece": stream.PieceSize, "a few": 1<<20 + 3, "many": 40<<20 + 17,
+		"nothing": 0, "one byte": 1, "a piece": stream.PieceSize, "a few": 1<<20 + 3, "many": 26<<20 + 17,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
