@@ -27,15 +27,8 @@ func TestFlat(t *testing.T) {
 		heap              uint64
 		goroutines, names int
 	}
-	// rest sends n pieces, waits until all are released, and returns the usage.
-	rest := func(n int64) (u usage) {
-		_, err := io.CopyN(w, source, n*stream.PieceSize)
-		check(t, err)
-		peertest.Eventually(t, "everything is released", func() bool {
-			return len(c.node.Transfers()) == 1 && c.sender.Stats().Memory <= stream.PieceSize && c.released == c.count()
-		})
+	measure := func() (u usage) {
 		for _, r := range c.receivers {
-			peertest.Eventually(t, "one swarm at a receiver", func() bool { return len(r.node.Transfers()) == 1 })
 			u.names += len(r.node.Stats().Transfers) + len(r.node.Stats().Clusters)
 		}
 		runtime.GC()
@@ -45,22 +38,34 @@ func TestFlat(t *testing.T) {
 		u.heap, u.goroutines = m.HeapAlloc, runtime.NumGoroutine()
 		return u
 	}
-	// Two receivers may be connected in one moment and not in another, which is a dozen goroutines. So the most of
-	// some moments is compared with the least of some that are seventy epochs later.
-	before := rest(pieces / 16)
+	// send sends n pieces, waits until all are released, and returns the usage.
+	send := func(n int64) usage {
+		_, err := io.CopyN(w, source, n*stream.PieceSize)
+		check(t, err)
+		peertest.Eventually(t, "everything is released", func() bool {
+			return len(c.node.Transfers()) == 1 && c.sender.Stats().Memory <= stream.PieceSize && c.released == c.count()
+		})
+		for _, r := range c.receivers {
+			peertest.Eventually(t, "one swarm at a receiver", func() bool { return len(r.node.Transfers()) == 1 })
+		}
+		return measure()
+	}
+	// Two receivers may be connected in one moment and not in another, which is a dozen goroutines, and a busy machine releases
+	// buffers late. So the most of some moments bounds what is left once after seventy epochs.
+	most := send(pieces / 16)
 	for range 2 {
-		u := rest(pieces / 16)
-		before = usage{max(before.heap, u.heap), max(before.goroutines, u.goroutines), max(before.names, u.names)}
+		u := send(pieces / 16)
+		most = usage{max(most.heap, u.heap), max(most.goroutines, u.goroutines), max(most.names, u.names)}
 	}
-	after := rest(pieces * 11 / 16)
-	for range 2 {
-		u := rest(pieces / 16)
-		after = usage{min(after.heap, u.heap), min(after.goroutines, u.goroutines), min(after.names, u.names)}
-	}
-	t.Logf("%+v, then %+v", before, after)
-	if after.heap > before.heap+before.heap/4+1<<20 || after.goroutines > before.goroutines+8 || after.names > before.names+8 {
-		t.Errorf("%+v became %+v", before, after)
-	}
+	after := send(pieces * 13 / 16)
+	t.Logf("at most %+v, then %+v", most, after)
+	peertest.Eventually(t, "as much is used as before", func() bool {
+		ok := after.heap <= most.heap+most.heap/4+1<<20 && after.goroutines <= most.goroutines+8 && after.names <= most.names+8
+		if !ok {
+			after = measure()
+		}
+		return ok
+	})
 	check(t, w.Close())
 	for _, out := range []<-chan outcome{sent, a, b} {
 		if o := <-out; o.n != pieces*stream.PieceSize || o.err != nil {
