@@ -170,3 +170,28 @@ func TestStatusOfUnreachableVersion(t *testing.T) {
 		t.Errorf("%s: %s", dir, info.Error)
 	}
 }
+
+// The settings of a feed cannot be written: the follower continues with the earlier ones.
+func TestFailedChangeOfSettings(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, h := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	settings := feed.Settings{Link: link, Dir: h.follow(link, 1), Keep: 2, Exec: "true"}
+	l, err := feed.ParseLink(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(h.data, "feeds", l.ID())
+	if err := errors.Join(os.Rename(state, state+".moved"), os.WriteFile(state, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.feeds.Follow(settings); err == nil {
+		t.Error("the settings were changed")
+	}
+	if err := errors.Join(os.Remove(state), os.Rename(state+".moved", state)); err != nil {
+		t.Fatal(err)
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	h.await(1)
+}

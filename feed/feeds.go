@@ -159,12 +159,11 @@ func (s *Feeds) Follow(settings Settings) error {
 		case e.Settings == settings && e.role != nil:
 			return nil
 		}
-		e.stop()
 	}
 	return s.put(s.entry(settings, l))
 }
 
-// put saves the settings of a feed, and starts it.
+// put saves the settings of a feed, and starts it instead of one with earlier settings.
 func (s *Feeds) put(e *entry) error {
 	b, err := json.MarshalIndent(e.Settings, "", "\t")
 	if err != nil {
@@ -175,6 +174,9 @@ func (s *Feeds) put(e *entry) error {
 	}
 	if err := datadir.WriteFile(filepath.Join(e.dir, settingsFile), b, 0o600); err != nil {
 		return err
+	}
+	if before := s.all[e.link.ID()]; before != nil {
+		before.stop()
 	}
 	s.mu.Lock()
 	s.all[e.link.ID()] = e
