@@ -3,8 +3,8 @@ package feed
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
-	"os"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
@@ -28,13 +28,7 @@ func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v, base *p
 		if base == nil || base.Status().Phase != peer.Whole {
 			return nil, nil
 		}
-		f, err := os.CreateTemp("", "mob-delta-")
-		if err != nil {
-			return nil, err
-		}
-		defer os.Remove(f.Name())
-		defer f.Close()
-		return seedDifference(ctx, g.Node(), v, base, f)
+		return seedDelta(ctx, g.Node(), v, base, io.Discard)
 	}
 	h, content, _, err := prepare(ctx, g.Node(), before, v, PublishOptions{Note: note}, makeDelta, func(h *Head) error { return h.seal(key) })
 	if err != nil {

@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/feed/delta"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
@@ -30,7 +28,7 @@ const (
 // errNoDelta ends a delta that is not worth it.
 var errNoDelta = errors.New("the delta is too long")
 
-// newDelta writes the delta from an earlier version to another one to a file, and seeds it. It returns nil if there is none: the
+// newDelta seeds the delta from an earlier version to another one, and writes it to a file for a restart. It returns nil if there is none: the
 // earlier version is not complete here, or a delta is not worth it.
 func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *proto.Link) (*peer.Transfer, error) {
 	base, err := p.node.Transfer(before.String())
@@ -42,27 +40,29 @@ func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *prot
 		return nil, err
 	}
 	defer f.Close()
-	return seedDifference(ctx, p.node, v, base, f)
+	return seedDelta(ctx, p.node, v, base, f)
 }
 
-// seedDifference writes the delta from a version to another one to a file, and seeds it. It returns nil if a delta is not worth it.
-func seedDifference(ctx context.Context, n *peer.Node, v, base *peer.Transfer, f *os.File) (*peer.Transfer, error) {
-	m, w := v.Manifest(), bufio.NewWriter(f)
-	err := writeDelta(ctx, w, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
+// seedDelta seeds the delta from a version to another one, and writes it to keep, too. It returns nil if a delta is not worth it.
+func seedDelta(ctx context.Context, n *peer.Node, v, base *peer.Transfer, keep io.Writer) (*peer.Transfer, error) {
+	m := v.Manifest()
+	r, w := io.Pipe()
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		out := bufio.NewWriter(w)
+		err := writeDelta(ctx, out, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
+		if err == nil {
+			err = out.Flush()
+		}
+		_ = w.CloseWithError(err)
+	})
+	defer writing.Wait()
+	defer r.Close()
+	t, err := n.SeedReader(ctx, m.Name+".delta", io.TeeReader(r, keep), peer.SeedOptions{Trackers: v.Link().Trackers})
 	if errors.Is(err, errNoDelta) {
 		return nil, nil
 	}
-	if err = errors.Join(err, w.Flush()); err != nil {
-		return nil, err
-	}
-	return seedDelta(ctx, n, m.Name+".delta", v.Link().Trackers, f)
-}
-
-func seedDelta(ctx context.Context, n *peer.Node, name string, trackers []multiaddr.Multiaddr, f *os.File) (*peer.Transfer, error) {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	return n.SeedReader(ctx, name, f, peer.SeedOptions{Trackers: trackers})
+	return t, err
 }
 
 // serveDelta serves the delta of the newest version again after a restart. The caller holds p.posting.
@@ -74,7 +74,7 @@ func (p *publisher) serveDelta(ctx context.Context) {
 	f, err := os.Open(filepath.Join(p.dir, deltaFile))
 	if err == nil {
 		defer f.Close()
-		p.delta, err = seedDelta(ctx, p.node, h.Delta.Name, h.Delta.Trackers, f)
+		p.delta, err = p.node.SeedReader(ctx, h.Delta.Name, f, peer.SeedOptions{Trackers: h.Delta.Trackers})
 	}
 	if err == nil && p.delta.Link().Manifest != h.Delta.Manifest {
 		err = fmt.Errorf("%s is of another version", f.Name())
