@@ -177,3 +177,17 @@ func TestInvalidJob(t *testing.T) {
 		}
 	}
 }
+
+// A node that does not start leaves no directory.
+func TestNodeThatDoesNotStart(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	for _, tt := range []struct{ cluster, tracker string }{{"A", "not an address"}, {"a cluster/ with an invalid name", ""}} {
+		if _, _, err := startNode(tt.cluster, "/ip4/127.0.0.1/tcp/0", tt.tracker); err == nil {
+			t.Errorf("%+v: no error", tt)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

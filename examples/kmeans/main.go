@@ -88,13 +88,9 @@ func (j job) run(ctx context.Context) error {
 
 // startNode starts a node that finds the remaining ones by trackers. Its directory is removed by stop.
 func startNode(cluster, listen string, trackers ...string) (node *peer.Node, stop func(), err error) {
-	dir, err := os.MkdirTemp("", "kmeans-")
-	if err != nil {
-		return nil, nil, err
-	}
 	infos := make([]libpeer.AddrInfo, len(trackers))
 	cfg := peer.Config{
-		Data: dir, Cluster: cluster, Listen: []ma.Multiaddr{ma.StringCast(listen)},
+		Cluster: cluster, Listen: []ma.Multiaddr{ma.StringCast(listen)},
 		Finder: func(h libhost.Host, _ []ma.Multiaddr) peer.Finder {
 			return tracker.NewClient(h, infos, tracker.ClientConfig{})
 		},
@@ -106,8 +102,13 @@ func startNode(cluster, listen string, trackers ...string) (node *peer.Node, sto
 		}
 		infos[i], cfg.Trackers = *info, append(cfg.Trackers, ma.StringCast(t))
 	}
-	node, err = peer.Start(cfg)
-	return node, func() { _, _ = node.Close(), os.RemoveAll(dir) }, err
+	if cfg.Data, err = os.MkdirTemp("", "kmeans-"); err != nil {
+		return nil, nil, err
+	}
+	if node, err = peer.Start(cfg); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(cfg.Data))
+	}
+	return node, func() { _, _ = node.Close(), os.RemoveAll(cfg.Data) }, nil
 }
 
 // demo runs 16 workers in four clusters of this process.
