@@ -240,7 +240,7 @@ func (l *login) try(ctx context.Context) (_ *Process, again bool, err error) {
 		t.abandon()
 		return nil, true, err
 	}
-	again = l.entered && isBusy(p.stderr.reason())
+	again = !t.answered && isBusy(p.stderr.reason())
 	if t.claim != nil && t.claim.from != nil { // the download timed out, or the host exited during it
 		again, l.shell = !l.shell, true
 	}

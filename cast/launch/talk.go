@@ -21,11 +21,12 @@ type talk struct {
 	timeout *time.Timer   // of the next message; nil before the first is awaited
 	answers chan *message // closed at the end of the output
 
-	archive *archive // nil unless the host needs it
-	depot   *depot
-	claim   *claim // on the depot, nil after its end
-	got     bool   // the host has the archive
-	stall   *time.Timer
+	archive  *archive // nil unless the host needs it
+	depot    *depot
+	claim    *claim // on the depot, nil after its end
+	got      bool   // the host has the archive
+	answered bool   // the host has sent a message
+	stall    *time.Timer
 }
 
 // run handles messages until the hello. It returns io.EOF if the process ends before.
@@ -42,6 +43,7 @@ func (t *talk) run() error {
 			return io.EOF
 		}
 		t.leave()
+		t.answered = true
 		var err error
 		switch {
 		case m.Hello != nil:

@@ -15,15 +15,32 @@ import (
 // forest is a [Runner] of hosts in memory. A login takes a second. Their agents are relays, and answer each message with its text.
 type forest struct {
 	scripted
+	busy   bool // the first login of an agent to each host fails
 	mu     sync.Mutex
 	inputs map[string]*io.PipeReader
-	status map[string]int // of killed logins
+	status map[string]int  // of killed logins
+	logins map[string]bool // the hosts whose first login has failed
 }
 
 func newForest() *forest {
-	f := &forest{inputs: map[string]*io.PipeReader{}, status: map[string]int{}}
+	f := &forest{inputs: map[string]*io.PipeReader{}, status: map[string]int{}, logins: map[string]bool{}}
 	f.scripted = f.agent
 	return f
+}
+
+// busyHosts is the [Runner] of the agents of a forest with busy hosts.
+type busyHosts struct{ *forest }
+
+func (b busyHosts) Run(host, line string, stdout, stderr io.Writer) (Command, error) {
+	b.mu.Lock()
+	again := b.logins[host]
+	b.logins[host] = true
+	b.mu.Unlock()
+	if again {
+		return b.forest.Run(host, line, stdout, stderr)
+	}
+	_, _ = io.WriteString(stderr, "kex_exchange_identification: Connection closed by remote host\n")
+	return scripted(func(string, *io.PipeReader, io.Writer) int { return connectionLost }).Run(host, line, stdout, stderr)
 }
 
 func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
@@ -46,7 +63,12 @@ func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
 		}
 	}
 	relay := NewRelay(func(f *Frame) { send(&relayMessage{f}) })
-	relay.runner = func(Shell) Runner { return f }
+	relay.runner = func(Shell) Runner {
+		if f.busy {
+			return busyHosts{f}
+		}
+		return f
+	}
 	send(map[string]any{"hello": &Hello{Platform: "linux/amd64", Dir: "/tmp/mob.x"}})
 	for lines.Scan() {
 		var m relayMessage
@@ -187,6 +209,21 @@ func TestTree(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTreeBusyHosts checks that hosts that an agent logs in to are tried again if they have too many concurrent logins.
+func TestTreeBusyHosts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := newForest()
+		f.busy = true
+		g := grow(t, New(Config{Programs: oneProgram(), Shell: f, Children: 2}), 10)
+		time.Sleep(30 * time.Second)
+		if _, running := g.last(); running != 10 {
+			t.Errorf("%d of 10 hosts", running)
+		}
+		g.end()
+	})
 }
 
 // TestRelayWindow checks that a host that does not read holds up no other host of its relay, and that a relay that sends more than its
