@@ -25,7 +25,7 @@ const (
 	// relaySilence is added for each relay between the caster and a host. It is longer than the time until a silent relay is killed.
 	relaySilence = 5 * time.Second
 	// stall bounds the time in which no host makes progress. A host that replaces existing files hashes them first, and
-	// one that has all bytes flushes them, at diskRate bytes per second at least.
+	// one that has all bytes flushes them, at diskRate bytes per second at least. In a gather this machine does both.
 	stall    = 5 * time.Minute
 	diskRate = 10 << 20
 	// keepalive is the time between two keepalives to an agent.
@@ -257,8 +257,8 @@ func (c *caster) checkStall(now time.Time) {
 	s := c.reported
 	for _, h := range c.hosts {
 		r, limit := h.now(now), stall
-		if c.cfg.Force || r.Bytes == s.Length {
-			limit += time.Duration(max(s.Length, 0)/diskRate) * time.Second
+		if c.cfg.Force || c.cfg.Output != "" || r.Bytes == s.Length {
+			limit += time.Duration(max(s.Length, r.Length, 0)/diskRate) * time.Second
 		}
 		// A host that has all bytes that were read of a stream waits for the source.
 		if now.Sub(c.moved) > limit && (r.Phase == Start || r.Phase == Fetching) && (s.Length >= 0 || r.Bytes < s.Read) {

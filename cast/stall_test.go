@@ -67,23 +67,30 @@ func TestStalledHost(t *testing.T) {
 	})
 }
 
-// TestIdleHost checks that hosts do not fail while they wait for their source, a command, the hash of existing files, or their disk.
+// TestIdleHost checks that hosts do not fail while they wait for their source, a command, the hash of existing files, or their disk,
+// nor in a gather while this machine hashes or flushes a copy.
 func TestIdleHost(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		cfg                Config
 		length, read, have int64
+		copied             int64 // the size of the copy in a gather
 	}{
-		"idle stream": {Config{}, -1, 500, 500},
-		"command":     {Config{Exec: "x"}, 1000, 1000, 500},
-		"force":       {Config{Force: true}, 3600 * diskRate, 3600 * diskRate, 500},
-		"flush":       {Config{}, 3600 * diskRate, 3600 * diskRate, 3600 * diskRate},
+		"idle stream": {Config{}, -1, 500, 500, 0},
+		"command":     {Config{Exec: "x"}, 1000, 1000, 500, 0},
+		"force":       {Config{Force: true}, 3600 * diskRate, 3600 * diskRate, 500, 0},
+		"flush":       {Config{}, 3600 * diskRate, 3600 * diskRate, 3600 * diskRate, 0},
+		"gather":      {Config{Output: "%h"}, 0, 0, 0, 3600 * diskRate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				c.cfg.Hosts = []Host{{"n", "a"}}
 				cast := stallCast(c.cfg, c.length, c.read)
+				if c.copied > 0 {
+					h := cast.hosts[0]
+					h.output, h.served, h.is.Length = "n", true, c.copied
+				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				go cast.report(ctx, 0, time.Hour, func(int) int64 { return c.have })
