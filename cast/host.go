@@ -2,6 +2,7 @@ package cast
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -186,7 +187,11 @@ func (h *host) start() (*agent.Start, error) {
 // admit makes the agent a member with its own key.
 func (h *host) admit(s *agent.Start) error {
 	n := h.caster.node
-	key, grant, err := n.admit(h.is.Cluster, membership.DefaultRoles)
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return err
+	}
+	grant, err := n.sign(key, h.is.Cluster, membership.DefaultRoles)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cast
 
 import (
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"os"
@@ -71,16 +70,6 @@ func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, 
 	n.tracker = tracker.New(n.Host(), tracker.Config{Log: log})
 	n.SetTrackers(n.Addrs())
 	return n, nil
-}
-
-// admit creates a key and its certificate.
-func (n *node) admit(cluster string, roles membership.Roles) (crypto.PrivKey, *membership.Grant, error) {
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	grant, err := n.sign(key, cluster, roles)
-	return key, grant, err
 }
 
 // sign creates the certificate of a key. Clocks of hosts may be wrong, so the certificate is always valid; the network ends with the

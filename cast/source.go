@@ -44,9 +44,6 @@ type source struct {
 	droppedBits  atomic.Int64 // see [Result]
 }
 
-// maxManifest bounds a manifest in a Start message, in bytes, and the content with its manifest.
-const maxManifest = agent.MaxManifest
-
 // streams reports whether the source is a stream: standard input, or a file for a command.
 func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
 
@@ -128,9 +125,9 @@ func (s *source) seed(ctx context.Context) error {
 	s.read.Store(n)
 	s.length.Store(n)
 	s.start.Link = t.Link().String()
-	if b, err := t.Description().EncodedManifest(); err == nil && len(b) <= maxManifest {
+	if b, err := t.Description().EncodedManifest(); err == nil && len(b) <= agent.MaxManifest {
 		s.start.Manifest = b
-		if n <= maxManifest-int64(len(b)) {
+		if n <= agent.MaxManifest-int64(len(b)) {
 			if s.start.Content, err = s.readAll(t.Manifest()); err != nil {
 				return err
 			}

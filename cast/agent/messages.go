@@ -98,7 +98,8 @@ type Served struct {
 	Manifest []byte `json:"manifest,omitempty"`
 }
 
-// MaxManifest bounds a manifest in a message, in bytes. The handshakes for a request cost about as many.
+// MaxManifest bounds a manifest in a message, in bytes, and a short content with its manifest. The handshakes for a request cost about
+// as many.
 const MaxManifest = 16 << 10
 
 // Progress is sent once per second.

@@ -22,8 +22,8 @@ import (
 	"github.com/mobgrid/mob/tracker"
 )
 
-// Finder returns a client of trackers for a node.
-func Finder(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
+// finder returns a client of trackers for a node.
+func finder(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
 	infos, _ := libpeer.AddrInfosFromP2pAddrs(addrs...) // the caster made them
 	return tracker.NewClient(h, infos, tracker.ClientConfig{})
 }
@@ -67,7 +67,7 @@ func (a *agent) startNode(s *Start) (err error) {
 		Cluster: s.Cluster,
 		Listen:  ListenAddrs(),
 		Network: &membership.Config{Network: id, Grant: grant},
-		Finder:  Finder,
+		Finder:  finder,
 		Tuning:  Tuning(s.Stream == nil),
 	})
 	return err
