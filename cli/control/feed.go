@@ -32,7 +32,12 @@ func (s *Server) newFeed(_ *http.Request, req FeedRequest) (any, error) {
 	if err != nil {
 		return nil, &Error{CodeRequest, err.Error()}
 	}
-	l := &feed.Link{Trackers: slices.Concat(s.cfg.Node.Trackers(), trackers)}
+	l := &feed.Link{Trackers: slices.Clone(s.cfg.Node.Trackers())}
+	for _, t := range trackers {
+		if !slices.ContainsFunc(l.Trackers, t.Equal) {
+			l.Trackers = append(l.Trackers, t)
+		}
+	}
 	if err := s.cfg.Feeds.New(req.Name, l); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func askAboutSwarm[T any](
 	return askTrackers(s, link.Trackers, func(c *tracker.Client) (T, error) {
 		reply, err := ask(c, ctx, link.Keys()[0].Bytes())
 		if err != nil {
-			err = fmt.Errorf("no tracker of the link answers (%w): check that it runs and can be reached from here", err)
+			err = fmt.Errorf("%w: check that it runs and can be reached from here", err)
 		}
 		return reply, err
 	})

@@ -38,7 +38,7 @@ func feedLines(all []feed.Info) (lines []string) {
 				lag += fmt.Sprintf(", %s behind", term.Plural(int(behind), "version"))
 			}
 			if r.Saved > 0 {
-				lag += fmt.Sprintf(", %s not fetched", term.Bytes(r.Saved))
+				lag += fmt.Sprintf(", %s not fetched, since earlier versions had it", term.Bytes(r.Saved))
 			}
 			lines = append(lines, fmt.Sprintf("  %s of %s: %s", r.Node, r.Cluster, lag))
 		}

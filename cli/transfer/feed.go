@@ -169,7 +169,9 @@ daemon the command does until Ctrl-C.
 
 --exec CMD runs CMD with a shell for each complete version, one at a time, with its
 number in $MOB_VERSION and its path in $MOB_PATH. --keep N keeps the last N versions,
-and removes older ones. --once returns after the first new version.`
+and removes older ones. --once returns after the first new version.
+
+A daemon runs CMD as its user, writes its output to its own, and follows after --once.`
 
 // feedFollow are the flags of feed follow.
 type feedFollow struct {
