@@ -204,6 +204,9 @@ func (f *getFlags) parse(text string) (link *proto.Link, err error) {
 	}
 	if fi, err := os.Stat(text); err == nil && fi.Mode().IsRegular() {
 		m, err := daemon.ReadTorrent(text)
+		if err != nil && !daemon.IsTorrent(text) {
+			err = fmt.Errorf("%w: if the file has a link, give @%s", err, text)
+		}
 		if err != nil {
 			return nil, err
 		}

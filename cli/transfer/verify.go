@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -203,9 +204,9 @@ func listPieces(w term.TextWriter, what string, l peer.PieceList) {
 	}
 	text := strings.Join(numbers, ", ")
 	if more := l.Count - len(numbers); more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		text += fmt.Sprintf(" and %s more", humanize.Comma(int64(more)))
 	}
-	w.Line("  %s: %s, %s", what, term.Plural(l.Count, "piece"), text)
+	w.Line("  %s: %s (%s)", what, term.Plural(l.Count, "piece"), text)
 	for _, f := range l.Files {
 		w.Line("    in %s", f)
 	}
