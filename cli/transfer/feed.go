@@ -44,7 +44,7 @@ func newFeedNew(a *command.App) *cobra.Command {
 		Example: "  LINK=$(mob feed new weights --tracker \"$TRACKER\")",
 		Args:    command.Args(1, "NAME"), JSON: true,
 		Flags: func(fl *pflag.FlagSet) {
-			fl.StringArrayVar(&trackers, "tracker", nil, "tracker where publisher and followers meet, `MULTIADDR`")
+			fl.StringArrayVar(&trackers, "tracker", nil, "`MULTIADDR` of the tracker where publisher and followers meet; repeatable")
 		},
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
 			addrs, err := daemon.ParseTrackers(trackers)
@@ -152,9 +152,13 @@ func findFeed(ctx context.Context, s *daemon.Session, name string) (feed.Info, e
 	if err != nil {
 		return feed.Info{}, err
 	}
+	id := name
+	if l, err := feed.ParseLink(name); err == nil {
+		id = l.ID()
+	}
 	for _, info := range all {
 		l, err := feed.ParseLink(info.Link)
-		if info.Name == name || info.Link == name || err == nil && l.ID() == name {
+		if info.Name == name || err == nil && l.ID() == id {
 			return info, nil
 		}
 	}
@@ -190,9 +194,9 @@ func newFeedFollow(a *command.App) *cobra.Command {
 		Args:    command.Args(1, "LINK"), JSON: true, Run: f.run,
 		Flags: func(fl *pflag.FlagSet) {
 			f.node.Add(a, fl)
-			fl.StringVarP(&f.out, "output", "o", "", "directory of the versions, `DIR`")
+			fl.StringVarP(&f.out, "output", "o", "", "write versions to `DIR`")
 			fl.IntVar(&f.Keep, "keep", 2, "complete versions to keep")
-			fl.StringVar(&f.Exec, "exec", "", "command to run with each complete version, `CMD`")
+			fl.StringVar(&f.Exec, "exec", "", "run `CMD` with each complete version")
 			fl.BoolVar(&f.once, "once", false, "return after one new version")
 			fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 		},
@@ -203,13 +207,18 @@ func newFeedFollow(a *command.App) *cobra.Command {
 const feedEvery = 100 * time.Millisecond
 
 func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (err error) {
-	if _, err := feed.ParseLink(args[0]); err != nil {
+	if f.out == "" {
+		return command.Usagef("--output is missing: give a directory")
+	}
+	if f.Keep < 1 {
+		return command.Usagef("--keep %d: must be at least 1", f.Keep)
+	}
+	if f.Link, err = a.ReadArg(args[0]); err != nil {
+		return err
+	}
+	if _, err := feed.ParseLink(f.Link); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if f.out == "" || f.Keep < 1 {
-		return command.Usagef("give a directory with -o, and at least 1 with --keep")
-	}
-	f.Link = args[0]
 	if f.Dir, err = command.AbsPath(f.out); err != nil {
 		return err
 	}
@@ -286,12 +295,16 @@ func newFeedRm(a *command.App) *cobra.Command {
 		Example: "  mob feed rm weights",
 		Args:    command.Args(1, "NAME|LINK"),
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
+			name, err := a.ReadArg(args[0])
+			if err != nil {
+				return err
+			}
 			s, err := daemon.DialOrRun(ctx, a, daemon.LocalFlags())
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, s.Close()) }()
-			return s.RemoveFeed(ctx, args[0])
+			return s.RemoveFeed(ctx, name)
 		},
 	})
 }

@@ -112,7 +112,7 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.Select.Include, "include", nil, "fetch only files that `GLOB` matches")
 	fl.StringArrayVar(&f.Select.Exclude, "exclude", nil, "do not fetch files that `GLOB` matches")
 	fl.BoolVar(&f.SpecialBits, "special-bits", false, "keep the setuid and setgid bits of files, as root")
-	fl.StringVar(&f.exec, "exec", "", "command to run once the content is complete, `CMD`")
+	fl.StringVar(&f.exec, "exec", "", "run `CMD` once the content is complete")
 	fl.DurationVar(&f.deadline, "deadline", 0, "stop after `D`, and keep what was fetched")
 	daemon.AddPriority(fl, &f.Priority)
 	fl.DurationVar(&f.linger, "linger", 10*time.Minute, "time to serve the site after the download, at most")
