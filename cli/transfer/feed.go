@@ -250,7 +250,7 @@ func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Sessio
 		if err != nil {
 			return err
 		}
-		if v := info.Last; v != nil && v.Seq > printed {
+		if v := info.Last; v != nil && v.Seq > printed && v.Seq <= info.Complete { // else it is not recorded yet
 			printed = v.Seq
 			p.Clear()
 			err := a.Print(v, func(w term.TextWriter) {
