@@ -34,7 +34,7 @@ func faults() []fault {
 			name:           "polluter",
 			member:         polluter,
 			maxSlower:      2.5,
-			maxSlowerCoded: 1.5,
+			maxSlowerCoded: 2,
 			maxCopies:      2.4,
 		},
 	}
