@@ -112,10 +112,10 @@ grid:
 	@set -euo pipefail; \
 	{ failed=0; \
 	  go test -json -count=1 -p 1 -timeout 30m $(RATES) || failed=1; \
-	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
 	  go test -json -count=1 -p 2 -timeout 30m $(filter-out $(RATES),$(GRID)) || failed=1; \
-	  wait $$! || failed=1; \
+	  browser=$$(mktemp); go -C $(BROWSER) test -json -count=1 . >$$browser & \
 	  go test -json -count=1 -p 1 -run '^($(UNRACED))$$' ./cli ./cast ./cast/stream ./peer ./tracker || failed=1; \
+	  wait $$! || failed=1; \
 	  cat $$browser; rm $$browser; \
 	  exit $$failed; \
 	} | go run .ci/report.go
