@@ -120,7 +120,7 @@ func TestHostileMember(t *testing.T) {
 	})
 }
 
-// A publisher with too many reports forgets those of followers that have left.
+// A publisher with too many reports forgets the reports of followers that have left.
 func TestReportsOfFollowersThatLeft(t *testing.T) {
 	p := &publisher{heads: &heads{group: new(group.Group), newest: &Head{Seq: 7}}, reports: map[libpeer.ID]Report{}}
 	report, err := proto.EncodeCBOR(wireReport{Seq: 7})

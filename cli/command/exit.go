@@ -27,8 +27,8 @@ type usageError struct{ error }
 // Usagef returns a usage error, which ends a command with status 2 and names its help.
 func Usagef(format string, values ...any) error { return &usageError{fmt.Errorf(format, values...)} }
 
-// flagError returns the usage error of an invalid flag. It names the form of values for which the flag package would name
-// a function of Go.
+// flagError returns the usage error of an invalid flag. It names the form of a value, as the flag package names a function
+// of Go instead.
 func flagError(_ *cobra.Command, err error) error {
 	invalid, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {

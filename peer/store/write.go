@@ -256,7 +256,7 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	if err != nil {
 		return w, err
 	}
-	// An inode number may be that of another file, which was created in the meantime.
+	// Another file, which was created in the meantime, may have got the same inode number.
 	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != inode || !shared && !t.bornAs(name, rec) {
 		t.closeFile(w.File)
 		return w, &ChangedError{Path: t.fullPath(name), Reason: "it was replaced, or has got another name"}

@@ -1,0 +1,13 @@
+package collective
+
+import "github.com/mobgrid/mob/peer"
+
+// Node returns the node of a member.
+func (c *Comm) Node() *peer.Node { return c.g.Node() }
+
+// Receiving reports whether the member has a part of a value.
+func (c *Comm) Receiving() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.partial) > 0
+}
