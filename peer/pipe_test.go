@@ -261,7 +261,7 @@ func TestPipeErrors(t *testing.T) {
 		"directory": {func() error {
 			_, err := b.GetTo(t.Context(), tree, io.Discard, peer.GetOptions{})
 			return err
-		}, "give a directory with -o, or cast `tar c`"},
+		}, "give a directory with -o, or seed an archive"},
 		"limit": {func() error {
 			_, err := b.GetBytes(t.Context(), link, 1<<20-1)
 			return err

@@ -105,7 +105,7 @@ func (n *Node) openUnnamed(m *proto.Manifest) (store.Store, error) {
 // checkSingle fails unless the content is a single file.
 func checkSingle(m *proto.Manifest) error {
 	if e := m.Entries; len(e) != 1 || e[0].Path != "" {
-		return fmt.Errorf("%s is a directory: give a directory with -o, or cast `tar c`", m.Name)
+		return fmt.Errorf("%s is a directory: give a directory with -o, or seed an archive with `tar c %s | mob seed -`", m.Name, m.Name)
 	}
 	return nil
 }

@@ -233,9 +233,13 @@ func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
 
 // parseHosts returns the hosts of --hosts and --retry.
 func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
-	specs := f.hosts
+	specs, flag := f.hosts, "--hosts"
 	if f.retry != "" {
-		specs = append(specs, "@"+f.retry)
+		specs = append(specs, cast.DefaultCluster+"=@"+f.retry) // "=" in a path names no cluster
+		flag = "--retry"
+		if len(f.hosts) > 0 {
+			flag = "--hosts and --retry"
+		}
 	}
 	if len(specs) == 0 {
 		return nil, errors.New("--hosts is missing: say where to copy " + f.way)
@@ -247,7 +251,7 @@ func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
 	}
 	hosts, err := cast.Hosts(specs, a.Getenv, a.In)
 	if err != nil {
-		return nil, fmt.Errorf("--hosts: %w", err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	return hosts, nil
 }

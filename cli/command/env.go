@@ -40,6 +40,7 @@ func (env *Env) Run(root *cobra.Command) int {
 	defer stop()
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 
+	root.Version = Version()
 	root.SetArgs(env.Args)
 	help := &checkedWriter{out: env.Out}
 	root.SetOut(help)

@@ -50,7 +50,8 @@ func (b *btFlags) config(trackers []string, log *slog.Logger) (*bittorrent.Confi
 
 // CheckBTListen checks a value of --bt-listen, which needs a port.
 func CheckBTListen(addr string) error {
-	if _, port, err := net.SplitHostPort(addr); err != nil || port == "" {
+	_, port, err := net.SplitHostPort(addr)
+	if _, invalid := net.LookupPort("tcp", port); err != nil || invalid != nil || port == "" {
 		return fmt.Errorf("cannot listen on %q: give --bt-listen an address and a port such as 0.0.0.0:6881", addr)
 	}
 	return nil

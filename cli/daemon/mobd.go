@@ -54,7 +54,7 @@ const example = `  mobd --cluster geneva --listen /ip4/0.0.0.0/tcp/4001 --data /
 func Command(env *command.Env) *cobra.Command {
 	var n Flags
 	a := &command.App{Env: env}
-	cmd := a.Command(command.Spec{
+	return a.Command(command.Spec{
 		Use: "mobd --cluster NAME --listen MULTIADDR", Short: "Run the daemon of a node", Long: help, Example: example,
 		Flags: func(f *pflag.FlagSet) { n.addDaemon(env, f) },
 		Run: func(ctx context.Context, a *command.App, _ []string) error {
@@ -64,8 +64,6 @@ func Command(env *command.Env) *cobra.Command {
 			return runMobd(ctx, a.Env, &n)
 		},
 	})
-	cmd.Version = command.Version()
-	return cmd
 }
 
 func runMobd(ctx context.Context, env *command.Env, n *Flags) error {

@@ -33,6 +33,9 @@ func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*Websi
 		}
 		return nil, nil
 	}
+	if err := web.CheckAddress(w.listen); err != nil {
+		return nil, command.Usagef("--http: %w", err)
+	}
 	if err := datadir.Create(data); err != nil {
 		return nil, err
 	}

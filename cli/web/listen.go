@@ -29,6 +29,12 @@ func (a address) loopback() bool {
 	return err == nil && ip.IsLoopback() || strings.EqualFold(a.host, "localhost")
 }
 
+// CheckAddress checks the form of an address to listen on.
+func CheckAddress(listen string) error {
+	_, err := parseAddress(listen)
+	return err
+}
+
 func parseAddress(listen string) (a address, err error) {
 	if path, ok := strings.CutPrefix(listen, "unix:"); ok {
 		a.path, err = filepath.Abs(path)
@@ -38,7 +44,7 @@ func parseAddress(listen string) (a address, err error) {
 		return a, nil
 	}
 	a.host, a.port, err = net.SplitHostPort(listen)
-	if err != nil || a.port == "" {
+	if _, e := net.LookupPort("tcp", a.port); err != nil || e != nil || a.port == "" {
 		return a, fmt.Errorf("cannot listen on %q: want ADDR:PORT such as 127.0.0.1:8080, or unix:PATH", listen)
 	}
 	return a, nil

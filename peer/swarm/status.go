@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dustin/go-humanize"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
@@ -235,7 +236,7 @@ func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%s %ss", humanize.Comma(int64(n)), thing)
 }
 
 // maxListed bounds the names in a sentence.
@@ -255,7 +256,7 @@ func (s *Swarm) waiting(m mob.Status) string {
 		return "the disk"
 	case len(m.Peers) == 0:
 		if refused := s.notAdmitted.Load(); refused != nil {
-			return "peers: none of those known is admitted: " + refused.Error()
+			return fmt.Sprintf("peers: none of those known is admitted: %s: %v", refused.Peer, refused)
 		}
 		return "peers: none of those known can be reached"
 	case m.Settling:

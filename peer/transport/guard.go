@@ -23,12 +23,12 @@ type NotAdmittedError struct {
 	Reason string
 }
 
-// Error implements error.
+// Error implements error. The text does not name the peer.
 func (e *NotAdmittedError) Error() string {
 	if e.Remote {
-		return fmt.Sprintf("%s rejects this node: %s", e.Peer, e.Reason)
+		return "the peer rejects this node: " + e.Reason
 	}
-	return fmt.Sprintf("%s is rejected: %s", e.Peer, e.Reason)
+	return "rejected: " + e.Reason
 }
 
 // needed returns the roles for a protocol. A peer that accepts such streams must have one of them.
