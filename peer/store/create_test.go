@@ -162,8 +162,7 @@ func TestFinishBlocked(t *testing.T) {
 	p.ok(os.Remove(p.path("l")))
 	p.ok(os.Remove(p.path("a")))
 	p.ok(os.Symlink(".", p.path("a")))
-	var changed *store.ChangedError
-	if err := d.Finish(); !errors.As(err, &changed) {
+	if err := d.Finish(); !errors.As(err, &exists) || exists.Path != p.path("a") {
 		t.Errorf("link in the place of the directory: %v", err)
 	}
 	p.ok(os.Remove(p.path("a")))

@@ -1,13 +1,16 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -74,6 +77,10 @@ func TestTakeOverOtherKind(t *testing.T) {
 	for name, create := range map[string]func(path string) error{
 		"b": func(path string) error { return os.Symlink("x", path) },
 		"l": func(path string) error { return os.WriteFile(path, nil, 0o644) },
+		"a": func(path string) error { return os.WriteFile(path, nil, 0o644) },
+		"a/in": func(path string) error {
+			return errors.Join(os.Mkdir(filepath.Dir(path), 0o755), os.Symlink(t.TempDir(), path))
+		},
 	} {
 		p := removable(t)
 		p.ok(errors.Join(os.Mkdir(p.root, 0o755), create(p.path(name))))
@@ -91,6 +98,35 @@ func TestTakeOverOtherKind(t *testing.T) {
 		if !errors.As(err, &exists) || !exists.OtherKind || exists.Path != p.path(name) || strings.Contains(err.Error(), "--reuse") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestLinkToDirectory takes over a directory in which a link to another one, with a file of the user, has the name of a
+// directory of the content. Nothing is written there.
+func TestLinkToDirectory(t *testing.T) {
+	for name, size := range map[string]int64{"some bytes": 3, "the size": 2 * piece} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t, storetest.Make(t, 1, storetest.Dir("d"), storetest.File("d/x", 2*piece), storetest.File("d/y", 2*piece)))
+			mine := make([]byte, size)
+			p.ok(errors.Join(os.MkdirAll(p.path("mine"), 0o755), os.WriteFile(p.path("mine/x"), mine, 0o644), os.Symlink("mine", p.path("d"))))
+			d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+			p.ok(d.TakeOver())
+			for _, i := range []int{0, 2} {
+				_, err := d.WriteAt(p.Piece(i), p.Manifest.PieceOffset(i))
+				var exists *store.ExistsError
+				if !errors.As(err, &exists) || !exists.OtherKind || exists.Path != p.path("d") {
+					t.Errorf("error is %v, want one that d exists", err)
+				}
+			}
+			if got, err := os.ReadFile(p.path("mine/x")); err != nil || !bytes.Equal(got, mine) {
+				t.Errorf("the file of the user has %d bytes, want %d: %v", len(got), size, err)
+			}
+			if names, err := os.ReadDir(p.path("mine")); err != nil || len(names) != 1 {
+				t.Errorf("the directory of the user has %v: %v", names, err)
+			}
+			p.ok(d.Close())
+			p.remove("d: replaced by something else", "mine: not part of the content")
+		})
 	}
 }
 

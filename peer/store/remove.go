@@ -26,7 +26,6 @@ const (
 	leftFound    = "not created by this transfer"
 	leftChanged  = "changed since it was fetched"
 	leftReplaced = "replaced by something else"
-	leftLink     = "below a symbolic link"
 )
 
 // maxLeft is the number of things that Remove names. It counts the remaining ones.
@@ -88,7 +87,6 @@ type remover struct {
 	left []Left
 	more int             // left in addition
 	kept map[string]bool // names of the content that are left
-	real string          // the last directory that was found to be one
 }
 
 func (r *remover) result() []Left {
@@ -187,9 +185,6 @@ func (r *remover) remove(name string) error {
 
 // reason returns why an entry is left, "" if it is the transfer's.
 func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
-	if !r.inRealDir(r.tree.name(entry)) {
-		return leftLink, nil
-	}
 	what, err := r.difference(entry, number, info)
 	switch {
 	case err != nil:
@@ -222,24 +217,6 @@ func (r *remover) made(entry int, name string, info fs.FileInfo) bool {
 // hasDirs reports whether the journal has the directories that the transfer created. A journal of an earlier version, without
 // a record of the root, does not: the transfer created those without a record.
 func (d *Disk) hasDirs() bool { return d.entry(len(d.m.Entries)).Inode != 0 }
-
-// inRealDir reports whether no directory above a name is a symbolic link.
-func (r *remover) inRealDir(name string) bool {
-	dir := filepath.Dir(name)
-	if r.tree.single() || dir == "." || dir == r.real {
-		return true
-	}
-	for i, c := range dir + string(filepath.Separator) {
-		if c != filepath.Separator {
-			continue
-		}
-		if info, err := r.tree.lstat(dir[:i]); err != nil || !info.IsDir() {
-			return false
-		}
-	}
-	r.real = dir
-	return true
-}
 
 // emptied returns why a directory is left: "" if nothing is in it. It records names
 // that are not part of the content.

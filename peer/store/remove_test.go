@@ -85,7 +85,7 @@ func TestRemoveComplete(t *testing.T) {
 			p.ok(os.Chmod(p.path("a"), 0o755))
 			p.ok(os.Rename(p.path("a"), p.path("z")))
 			return os.Symlink("z", p.path("a"))
-		}, []string{"a" + replaced, "a/in/x: below a symbolic link", "a/in: below a symbolic link", "a/y: below a symbolic link", "z" + foreign}},
+		}, []string{"a" + replaced, "z" + foreign}},
 		{"some removed", func(p *place) error { return os.Remove(p.path("b")) }, nil},
 		{"all removed", func(p *place) error { return os.RemoveAll(p.root) }, nil},
 	} {

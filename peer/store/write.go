@@ -304,10 +304,11 @@ func (d writer) commitHoles() error {
 	return nil
 }
 
-// create creates a file, and all directories of the content if a directory above it does not exist.
+// create creates a file, and all directories of the content if a directory above it does not exist. It fails if something
+// else has the name of one.
 func (d writer) create(name string) (vfs.File, error) {
 	f, err := d.tree.root.OpenFile(name, createFlags, transferFileMode)
-	if filepath.Dir(name) == "." || !errors.Is(err, fs.ErrNotExist) {
+	if err == nil || filepath.Dir(name) == "." || !notThere(err) {
 		return f, err
 	}
 	if err := d.createDirs(); err != nil {
@@ -335,8 +336,11 @@ func (d writer) createDirs() error {
 			return t.withPath(name, err)
 		}
 		info, err := t.root.Lstat(name)
-		if err != nil || !info.IsDir() {
-			return &ChangedError{Path: t.fullPath(name), Reason: "it is not a directory"}
+		if err != nil {
+			return t.withPath(name, err)
+		}
+		if !info.IsDir() {
+			return d.existsError(i)
 		}
 		if d.ownsDir(i, name, info) {
 			t.widen(name)

@@ -55,8 +55,7 @@ func (a *asUser) within(path string) bool {
 // procPath names what a descriptor is open for.
 func procPath(fd int) string { return fmt.Sprintf("/proc/self/fd/%d", fd) }
 
-// dirFlags open a directory that is only passed through.
-const dirFlags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+const dirFlags = passFlags | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // walk opens the directory with a path below an open one, which is at a path itself and which walk
 // closes. The user may search all of them.

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -87,6 +88,37 @@ func (r osRoot) OpenRoot(name string) (Root, error) {
 	return in, nil
 }
 
+// Lstat implements [Root].
+func (r osRoot) Lstat(name string) (fs.FileInfo, error) {
+	if err := r.checkDirs(name); err != nil {
+		return nil, err
+	}
+	return r.Root.Lstat(name)
+}
+
+// checkDirs fails if a directory above a name is a symbolic link, which Root would follow.
+func (r osRoot) checkDirs(name string) error {
+	dir := filepath.Dir(name)
+	if dir == "." {
+		return nil
+	}
+	if f, done, err := r.openBeneath(dir, passFlags, 0); done {
+		if err == nil {
+			_ = f.Close() // nothing was written
+		}
+		return err
+	}
+	for i, c := range dir + string(filepath.Separator) {
+		if c != filepath.Separator {
+			continue
+		}
+		if info, err := r.Root.Lstat(dir[:i]); err != nil || info.Mode().Type() == fs.ModeSymlink {
+			return cmp.Or(err, error(&fs.PathError{Op: "open", Path: name, Err: syscall.ELOOP}))
+		}
+	}
+	return nil
+}
+
 // LstatAll implements [Root].
 func (r osRoot) LstatAll(names []string) []fs.FileInfo { return lstatByDir(names, r.lstatIn) }
 
@@ -108,6 +140,9 @@ func lstatByDir(names []string, in func(dir string, names []string, infos []fs.F
 func (r osRoot) lstatIn(dir string, names []string, infos []fs.FileInfo) {
 	in := r.Root
 	if dir != "." {
+		if r.checkDirs(names[0]) != nil {
+			return
+		}
 		var err error
 		if in, err = r.Root.OpenRoot(dir); err != nil {
 			return
@@ -125,6 +160,9 @@ func (r osRoot) lstatIn(dir string, names []string, infos []fs.FileInfo) {
 func (r osRoot) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	if f, done, err := r.openBeneath(name, flag, perm); done {
 		return newFile(f, err)
+	}
+	if err := r.checkDirs(name); err != nil {
+		return nil, err
 	}
 	f, err := r.Root.OpenFile(name, flag, perm)
 	if err == nil && flag&syscall.O_NOFOLLOW != 0 {

@@ -50,13 +50,16 @@ func (f osFile) SetModTime(t time.Time) (bool, error) {
 	return true, os.NewSyscallError("utimensat", err)
 }
 
+// passFlags open a directory that is only passed through.
+const passFlags = unix.O_PATH | unix.O_DIRECTORY
+
 // openBeneath opens a file by one call, where [os.Root] opens each directory on the way. It
-// reports false if that has to be done: on an older kernel, and where a symbolic link or
-// anything else is in the way.
+// reports false if that has to be done: on an older kernel, and where something other than a symbolic link
+// is in the way.
 func (r osRoot) openBeneath(name string, flag int, perm fs.FileMode) (f *os.File, done bool, err error) {
 	how := unix.OpenHow{
 		Flags:   uint64(flag) | unix.O_NOFOLLOW | unix.O_CLOEXEC | unix.O_LARGEFILE,
-		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
 	}
 	if flag&os.O_CREATE != 0 {
 		how.Mode = uint64(perm)
@@ -73,7 +76,7 @@ func (r osRoot) openBeneath(name string, flag int, perm fs.FileMode) (f *os.File
 		return nil, false, nil
 	case err == nil:
 		return os.NewFile(uintptr(fd), filepath.Join(r.Name(), name)), true, nil
-	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EEXIST):
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.EEXIST), errors.Is(err, unix.ELOOP):
 		return nil, true, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return nil, false, nil

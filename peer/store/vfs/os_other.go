@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+const passFlags = os.O_RDONLY
+
 // openBeneath reports that the system has no such call.
 func (osRoot) openBeneath(string, int, fs.FileMode) (*os.File, bool, error) { return nil, false, nil }
 

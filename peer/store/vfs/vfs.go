@@ -26,7 +26,8 @@ type FS interface {
 }
 
 // Root is an open directory. Names are relative to it, and no symbolic link leads out of
-// it. See [os.Root].
+// it. See [os.Root]. OpenFile, Lstat and LstatAll fail with [syscall.ELOOP] if a directory above
+// the name is a symbolic link: what it leads to is not below the name.
 type Root interface {
 	// OpenFile fails with [syscall.ELOOP] if flag has [syscall.O_NOFOLLOW] and the name
 	// itself is a symbolic link.
