@@ -162,8 +162,6 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 		return 0, errors.New("--exec and -o are mutually exclusive: a command gets the content, or DEST")
 	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":
 		return 0, errors.New("--exec is empty: give a command")
-	case f.set.Changed("output") && f.Dest == "":
-		return 0, errors.New("-o is empty: give a path")
 	case f.set.Changed("drop-slow") && src != "-" && f.Exec == "":
 		return 0, errors.New("--drop-slow requires a stream: SRC - or --exec")
 	}
@@ -184,6 +182,11 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 // checkHosts is the part of check that cast and gather share.
 func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
 	f.Source = src
+	for _, flag := range []string{"output", "good", "bad"} {
+		if err := command.CheckPath(f.set, flag); err != nil {
+			return 0, err
+		}
+	}
 	if f.Log, _, err = command.NewLog(a.Err, a.LogLevel, false); err != nil {
 		return 0, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -109,4 +110,16 @@ func Args(least int, names ...string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// CheckPath checks the path in a flag, if it is given. Some commands accept other values too.
+func CheckPath(set *pflag.FlagSet, flag string, others ...string) error {
+	f := set.Lookup(flag)
+	switch path := f.Value.String(); {
+	case f.Changed && path == "":
+		return Usagef("--%s is empty: give a path", flag)
+	case path == "-" && !slices.Contains(others, path):
+		return Usagef("--%s -: standard output is not supported; a file of that name is ./-", flag)
+	}
+	return nil
 }

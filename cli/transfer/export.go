@@ -52,7 +52,7 @@ func (f *exportFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) error {
-	if err := checkPath(f.set, "output"); err != nil {
+	if err := command.CheckPath(f.set, "output"); err != nil {
 		return err
 	}
 	if err := daemon.CheckBTTrackers(f.node.BTTrackers); err != nil {

@@ -106,6 +106,9 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 	if f.Push = int64(push); push == 0 {
 		f.Push = -1
 	}
+	if args[1] == pipeArg {
+		return command.Usagef("standard input cannot be posted: write it to a file; a file of that name is ./-")
+	}
 	path, err := command.AbsPath(args[1])
 	if err != nil {
 		return err
@@ -184,6 +187,7 @@ type feedFollow struct {
 	out   string
 	once  bool
 	quiet bool
+	set   *pflag.FlagSet
 }
 
 func newFeedFollow(a *command.App) *cobra.Command {
@@ -193,6 +197,7 @@ func newFeedFollow(a *command.App) *cobra.Command {
 		Example: "  mob feed follow \"$LINK\" -o weights --keep 3 --exec 'systemctl reload model@$MOB_VERSION'",
 		Args:    command.Args(1, "LINK"), JSON: true, Run: f.run,
 		Flags: func(fl *pflag.FlagSet) {
+			f.set = fl
 			f.node.Add(a, fl)
 			fl.StringVarP(&f.out, "output", "o", "", "write versions to `DIR`")
 			fl.IntVar(&f.Keep, "keep", 2, "complete versions to keep")
@@ -207,6 +212,9 @@ func newFeedFollow(a *command.App) *cobra.Command {
 const feedEvery = 100 * time.Millisecond
 
 func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (err error) {
+	if err := command.CheckPath(f.set, "output"); err != nil {
+		return err
+	}
 	if f.out == "" {
 		return command.Usagef("--output is missing: give a directory")
 	}

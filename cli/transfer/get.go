@@ -121,7 +121,7 @@ func (f *getFlags) add(a *command.App, fl *pflag.FlagSet) {
 }
 
 func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
-	if err := errors.Join(checkPath(f.set, "output", pipeArg), checkExec(f.set, f.exec), checkDeadline(f.set, f.deadline)); err != nil {
+	if err := errors.Join(command.CheckPath(f.set, "output", pipeArg), checkExec(f.set, f.exec), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
 	}
 	if f.linger < 0 {

@@ -6,27 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
-
-// checkPath checks the path in a flag, if it is given. Some commands accept other values too.
-func checkPath(set *pflag.FlagSet, flag string, others ...string) error {
-	f := set.Lookup(flag)
-	switch path := f.Value.String(); {
-	case f.Changed && path == "":
-		return command.Usagef("--%s is empty: give a path", flag)
-	case path == pipeArg && !slices.Contains(others, path):
-		return command.Usagef("--%s -: standard output is not supported; a file of that name is ./-", flag)
-	}
-	return nil
-}
 
 // isDirName reports whether a path names a directory, whatever exists there.
 func isDirName(path string) bool {

@@ -91,7 +91,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := f.check(path); err != nil {
 		return command.Usagef("%w", err)
 	}
-	if err := errors.Join(checkPath(f.set, "torrent-file"), checkDeadline(f.set, f.deadline)); err != nil {
+	if err := errors.Join(command.CheckPath(f.set, "torrent-file"), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
 	}
 	if f.wait < 0 {
