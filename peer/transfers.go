@@ -88,6 +88,9 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 // removeContent deletes what was fetched. The manifest lists that.
 func (t *Transfer) removeContent() ([]store.Left, error) {
 	d, rec := t.Description(), &t.state().rec
+	if t.node.fs.missing(rec.Root) {
+		return []store.Left{{Path: rec.Root, Why: "not there, so nothing was deleted"}}, nil
+	}
 	err := d.Load()
 	if m := d.Manifest(); m != nil {
 		return store.Remove(t.dir, rec.Root, m, t.files(*rec))

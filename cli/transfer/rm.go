@@ -58,7 +58,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 		text += "; deleted the fetched files of " + r.Root
 	case err == nil:
 		text += "; kept " + r.Root
-	case f.content:
+	case f.content && len(r.Left) == 0:
 		text += "; deleted " + r.Root
 	}
 	return a.Print(r, func(w term.TextWriter) {
