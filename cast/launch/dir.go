@@ -69,11 +69,13 @@ func openPrivate(path string) (_ *os.Root, err error) {
 	return root, nil
 }
 
-// guarded reports whether only its owner can replace entries of a directory that the user of this process owns.
-// The group of a user alone has the number of the user.
+// guarded reports whether only root and the user of this process can replace entries of a directory that the user owns. The
+// owner of the directory can, whatever its mode. The group of a user alone has the number of the user.
 func guarded(dir fs.FileInfo) bool {
 	st, ok := dir.Sys().(*syscall.Stat_t)
-	private := ok && st.Uid == st.Gid
+	if !ok || st.Uid != 0 && int64(st.Uid) != int64(os.Geteuid()) {
+		return false
+	}
 	mode := dir.Mode()
-	return mode&fs.ModeSticky != 0 || mode&0o022 == 0 || private && mode&0o002 == 0
+	return mode&fs.ModeSticky != 0 || mode&0o022 == 0 || st.Uid == st.Gid && mode&0o002 == 0
 }

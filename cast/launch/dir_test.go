@@ -55,14 +55,22 @@ func TestDirExists(t *testing.T) {
 // could replace it.
 func TestUnguardedTemporary(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"1777", "755", "700", "777", "733"} {
+	for _, mode := range []string{"1777", "755", "700", "777", "733", "1777 of another user", "755 of another user"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			c := New(Config{Shell: s.shell("/bin/sh", `chmod `+mode+` "$H/tmp"; `), Programs: absent(t)})
+			bits, _, other := strings.Cut(mode, " ")
+			change := `chmod ` + bits + ` "$H/tmp"; `
+			if other {
+				if os.Geteuid() != 0 {
+					t.Skip("only root may give directories away")
+				}
+				change += `chown 12345 "$H/tmp"; `
+			}
+			c := New(Config{Shell: s.shell("/bin/sh", change), Programs: absent(t)})
 			dir := s.ask(s.start(c, "n1"), "one").Dir
 			tmp := filepath.Join(s.dir, "n1/tmp")
-			safe := !strings.HasSuffix(mode, "77") && !strings.HasSuffix(mode, "33") || mode == "1777"
+			safe := bits != "777" && bits != "733" && !other
 			if used := filepath.Dir(dir) == tmp; used != safe {
 				t.Errorf("the directory is %s, and $TMPDIR has mode %s", dir, mode)
 			}

@@ -29,13 +29,15 @@ m=;
 read -r m;
 [ "$m" ] || fail "lost the caster";
 
-# A new private directory below one in which no other user can replace it: no other user can write there (a private group has
-# the number of the user), or the sticky bit is set. Files in it must be executable, which an empty program tests: the shell
+# A new private directory below one in which no other user can replace it: it belongs to this user or root, and no other user
+# can write there (a private group has the number of the user), or the sticky bit is set. Files in it must be executable, which an empty program tests: the shell
 # runs it as a script. The header of df has 7 words.
 w=;
 guarded() {
 	set -- $(LC_ALL=C ls -dln "$t/.");
-	case $1 in d????????[tT]*|d????-??-*) return 0;; d???????-*) if [ "$3" = "$4" ]; then return 0; fi;; esac;
+	if [ "$3" = 0 ] || [ -O "$t" ]; then
+		case $1 in d????????[tT]*|d????-??-*) return 0;; d???????-*) if [ "$3" = "$4" ]; then return 0; fi;; esac;
+	fi;
 	w="$w, other users can change $t";
 	return 1;
 };
