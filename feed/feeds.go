@@ -56,7 +56,7 @@ const settingsFile = "feed.json"
 
 // Open reads the feeds in a data directory. None of them runs.
 func Open(n *peer.Node, data string, run Run, log *slog.Logger) (*Feeds, error) {
-	s := &Feeds{node: n, dir: filepath.Join(data, "feeds"), run: run, log: log, all: map[string]*entry{}}
+	s := &Feeds{node: n, dir: filepath.Join(data, "feeds"), run: run, log: n.Names().Logger(log), all: map[string]*entry{}}
 	found, err := filepath.Glob(filepath.Join(s.dir, "*", settingsFile))
 	if err != nil {
 		return nil, err
@@ -87,12 +87,15 @@ func (s *Feeds) entry(settings Settings, l *Link) *entry {
 func (s *Feeds) StartAll() {
 	s.changing.Lock()
 	defer s.changing.Unlock()
-	for id, e := range s.all {
+	for _, e := range s.all {
 		if err := s.start(e); err != nil {
-			s.log.Error("a feed does not start", "feed", id, "error", err)
+			s.log.Error("a feed does not start", "feed", s.shortName(e), "name", e.link.Name, "error", err)
 		}
 	}
 }
+
+// shortName returns the name of a feed in the log: with its id anyone can follow it.
+func (s *Feeds) shortName(e *entry) string { return s.node.Names().OfFeed(idOf(e.link.Key)) }
 
 // Close ends all feeds, and waits for that.
 func (s *Feeds) Close() {
@@ -196,7 +199,7 @@ func (s *Feeds) start(e *entry) (err error) {
 		defer s.mu.Unlock()
 		e.role, e.err = r, err
 	}()
-	h := &heads{key: e.link.Key, log: s.log.With("feed", e.link.ID())}
+	h := &heads{key: e.link.Key, log: s.log.With("feed", s.shortName(e), "name", e.link.Name)}
 	if e.Dir == "" {
 		r, err = newPublisher(h, s.node, e.dir)
 	} else {

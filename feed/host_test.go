@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -25,6 +26,7 @@ type host struct {
 	feeds *feed.Feeds
 	data  string
 	ran   chan feed.Version // with each command
+	log   peertest.Recorder
 }
 
 // start starts a node with the feeds of its data directory.
@@ -36,7 +38,7 @@ func start(t *testing.T, d *peertest.Tracker, cluster, data string) *host {
 		return nil
 	}
 	var err error
-	if h.feeds, err = feed.Open(h.node, data, run, slog.New(slog.NewTextHandler(t.Output(), nil))); err != nil {
+	if h.feeds, err = feed.Open(h.node, data, run, slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), &h.log), nil))); err != nil {
 		t.Fatal(err)
 	}
 	h.feeds.StartAll()

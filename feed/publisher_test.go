@@ -102,6 +102,41 @@ func TestLostKey(t *testing.T) {
 	}
 }
 
+// TestLogHasNoIDs checks that the log has the short names of feeds, also in errors: with an id anyone can follow a feed.
+func TestLogHasNoIDs(t *testing.T) {
+	t.Parallel()
+	d, data := peertest.NewTracker(), t.TempDir()
+	publisher, follower := start(t, d, "A", data), start(t, d, "B", t.TempDir())
+	link := publisher.newFeed("weights")
+	path, _ := peertest.RandomFile(t, 1<<20)
+	head := publisher.post("weights", path)
+	follower.follow(link, 1)
+	follower.settled(1) // the log has a line for that
+	publisher.stop()
+	// The feed does not start again, and the error has the path of its head.
+	heads, err := filepath.Glob(filepath.Join(data, "feeds", "*", "head"))
+	if err != nil || len(heads) != 1 {
+		t.Fatalf("heads: %v, %v", heads, err)
+	}
+	if err := os.WriteFile(heads[0], []byte("damaged"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	publisher = start(t, d, "A", data)
+	l, err := feed.ParseLink(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for h, line := range map[*host]string{publisher: "a feed does not start", follower: "a version is complete"} {
+		text := h.log.String()
+		if !strings.Contains(text, line) || !strings.Contains(text, "feed=c-") {
+			t.Errorf("the log does not have %q with the feed:\n%s", line, text)
+		}
+		if strings.Contains(text, l.ID()) || strings.Contains(text, head.Link.Manifest.String()) {
+			t.Errorf("the log has an id:\n%s", text)
+		}
+	}
+}
+
 // TestChangedVersion changes a file after it was seeded: followers could not fetch it, and it is not posted.
 func TestChangedVersion(t *testing.T) {
 	t.Parallel()

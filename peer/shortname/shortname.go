@@ -1,5 +1,5 @@
-// Package shortname replaces content ids by short names in text that is not secret: logs, and the page without its
-// token. An id is all that it takes to fetch the content, a short name leads to nothing.
+// Package shortname replaces the ids of content and feeds by short names in text that is not secret: logs, and the page
+// without its token. An id is all that it takes to fetch the content, a short name leads to nothing.
 //
 // A short name is "c-" and ten letters and digits: a part of an HMAC of the id. The key follows from the key of the
 // node, so a short name is the same after a restart, and differs between nodes.
@@ -17,6 +17,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 )
 
 // nameLength is the length of a short name without its prefix, five bits each.
@@ -40,12 +41,25 @@ func (n *Names) Of(id cid.Cid) string {
 	return "c-" + strings.ToLower(text[:nameLength])
 }
 
-// candidate matches a CIDv1 in base32, the form in which mob writes ids, of 16 bytes or more.
-var candidate = regexp.MustCompile(`b[a-z2-7]{26,}`)
+// OfFeed returns the short name of a feed, whose id has the form of a peer id.
+func (n *Names) OfFeed(id libpeer.ID) string { return n.Of(libpeer.ToCid(id)) }
 
-// Replace returns text with each content id replaced by its short name.
+// feedDir precedes the id of a feed in the path of its directory: ids elsewhere are of peers, which are not secret.
+const feedDir = "feeds/"
+
+// candidate matches a CIDv1 in base32, the form in which mob writes ids, of 16 bytes or more, and directories of feeds.
+var candidate = regexp.MustCompile(`b[a-z2-7]{26,}|` + feedDir + `12D3[1-9A-HJ-NP-Za-km-z]+`)
+
+// Replace returns text with content ids, and ids of feeds in paths, replaced by short names.
 func (n *Names) Replace(text string) string {
 	return candidate.ReplaceAllStringFunc(text, func(word string) string {
+		if name, ok := strings.CutPrefix(word, feedDir); ok {
+			id, err := libpeer.Decode(name)
+			if err != nil {
+				return word
+			}
+			return feedDir + n.OfFeed(id)
+		}
 		id, err := cid.Decode(word)
 		if err != nil {
 			return word
@@ -60,12 +74,12 @@ func sum(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// Logger returns a logger that writes to log with each content id replaced.
+// Logger returns a logger that writes to log what Replace returns.
 func (n *Names) Logger(log *slog.Logger) *slog.Logger {
 	return slog.New(&handler{log.Handler(), n})
 }
 
-// handler replaces content ids in what another handler gets.
+// handler replaces ids in what another handler gets.
 type handler struct {
 	slog.Handler
 	names *Names
@@ -95,7 +109,7 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &handler{h.Handler.WithGroup(name), h.names}
 }
 
-// replace returns an attribute without content ids. A value that has one becomes text.
+// replace returns an attribute without ids. A value that has one becomes text.
 func (h *handler) replace(a slog.Attr) slog.Attr {
 	v := a.Value.Resolve()
 	switch v.Kind() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/crypto"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
 )
 
@@ -64,6 +65,14 @@ func TestShortNames(t *testing.T) {
 				t.Errorf("replaced: %s, want %s", got, want)
 			}
 		}
+	}
+	feed, err := libpeer.IDFromPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "%s: open /d/feeds/%s/key: no such file"
+	if got, want := names.Replace(fmt.Sprintf(text, feed, feed)), fmt.Sprintf(text, feed, names.OfFeed(feed)); got != want {
+		t.Errorf("replaced: %s, want %s", got, want)
 	}
 	const same = "12D3KooWQkGn2F2AT7m3b8cZuS5i1Nw3kqqHTVvUuGc7kcWbafy /srv/bafy/big.tar basic-block-of-abcdefghijklmnopqrstuvwxyzabcdefghijk"
 	if got := names.Replace(same); got != same {
