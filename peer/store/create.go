@@ -127,19 +127,13 @@ func (d opening) startJournal(dir string, at *place, seed bool) (*Disk, error) {
 func newDisk(m *proto.Manifest, files *Files) *Disk {
 	l := newLayout(m)
 	d := &Disk{
-		m:          m,
-		leftOut:    newBitset(m.Pieces()),
-		tree:       &tree{m: m, layout: l, files: files, names: names{changed: make(map[string]bool)}},
-		verified:   newBitset(m.Pieces()),
-		unverified: newBitset(m.Pieces()),
-		files:      &table{files: make([]fileRecord, l.files())},
-		flush:      flushState{every: syncEvery},
-		zeros:      sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
+		pieces: newPieces(m),
+		tree:   &tree{m: m, layout: l, files: files, names: names{changed: make(map[string]bool)}},
+		files:  &table{files: make([]fileRecord, l.files())},
+		flush:  flushState{every: syncEvery},
+		zeros:  sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
-	for _, piece := range m.LeftOutPieces() {
-		d.leftOut.set(piece)
-	}
-	d.wanted = m.Pieces() - d.leftOut.count()
+	d.parts.files, d.parts.owner = files, d
 	return d
 }
 
@@ -153,7 +147,7 @@ func (d opening) createJournal(dir, name string, seed bool) error {
 	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	d.partsPath = filepath.Join(dir, partsFile)
+	d.parts.path = filepath.Join(dir, partsFile)
 	d.journal, err = journal.Create(fsys, filepath.Join(dir, name), journal.Header{Seed: seed, Manifest: id}, d.shape())
 	return err
 }
@@ -164,7 +158,7 @@ func (d opening) openJournal(dir string) error {
 	if err != nil {
 		return err
 	}
-	d.partsPath = filepath.Join(dir, partsFile)
+	d.parts.path = filepath.Join(dir, partsFile)
 	d.journal, err = journal.Open(d.tree.files.state, filepath.Join(dir, journalFile), id, d.shape())
 	return err
 }

@@ -12,27 +12,17 @@ import (
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
-	"github.com/mobgrid/mob/proto"
 )
 
 // Disk is a [Store] in files and directories. [Create], [Adopt], [Open] and [Seed]
 // return one. A state directory must not be used by two of them at a time.
 type Disk struct {
-	// Constant.
-	m         *proto.Manifest
-	tree      *tree
-	partsPath string
-	leftOut   bitset          // pieces of left-out files only
-	wanted    int             // the number of the other pieces
-	zeros     func() pieceSum // of a piece of zeros that is not the last
-
-	partsDirty atomic.Bool // the next flush has to cover the file of parts
-
-	// Read without a lock, changed with it, except for the first step of Forget, and of a
-	// write to a unverified piece. A piece is in one of them at most, or missing.
-	verified   bitset
-	unverified bitset
-	stage      atomic.Int32 // changed with finishing and mu
+	// Read without the lock, changed with it, except for the first step of Forget, and of a write to an unverified piece.
+	pieces
+	tree  *tree
+	parts parts
+	zeros func() pieceSum // of a piece of zeros that is not the last
+	stage atomic.Int32    // changed with finishing and mu
 
 	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
 	closing   sync.WaitGroup // files that are being closed for another store to open one
@@ -79,7 +69,7 @@ func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
 	t := d.tree
 	switch {
 	case t.layout.leftOut(file):
-		return d.readParts(p, t.layout.starts[file]+offset)
+		return d.parts.readAt(p, t.layout.starts[file]+offset)
 	case t.layout.pad(file):
 		clear(p)
 		return len(p), nil
@@ -108,7 +98,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if d.stage.Load() != filling {
 		return 0, ErrReadOnly
 	}
-	if err := checkWrite(d.m, d.verified, d.unverified, len(p), offset); err != nil || len(p) == 0 {
+	if err := d.pieces.write(len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
 	l := &d.tree.layout
@@ -125,35 +115,10 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// checkWrite returns why n bytes may not be written at offset of the content of m. If they may, their pieces are
-// not unverified any more.
-func checkWrite(m *proto.Manifest, verified, unverified bitset, n int, offset int64) error {
-	if offset < 0 {
-		return errNegativeOffset
-	}
-	if offset > m.Length()-int64(n) {
-		return fmt.Errorf("write of %d bytes at %d exceeds the content's %d", n, offset, m.Length())
-	}
-	if n == 0 {
-		return nil
-	}
-	length := int64(m.PieceLength)
-	for piece := int(offset / length); piece <= int((offset+int64(n)-1)/length); piece++ {
-		// First this, then that: see Disk.commit.
-		if unverified.has(piece) {
-			unverified.clear(piece)
-		}
-		if verified.has(piece) {
-			return ErrVerified
-		}
-	}
-	return nil
-}
-
 // openFile implements opener.
 func (d *Disk) openFile(file int) (vfs.File, error) {
 	if file == partsNumber {
-		return d.openParts()
+		return d.parts.open()
 	}
 	t, rec := d.tree, d.files.at(file)
 	if rec.state == fileOpen {
@@ -224,26 +189,6 @@ func (d *Disk) closeFiles() {
 	d.tree.names.close()
 }
 
-// Has implements [Store].
-func (d *Disk) Has(piece int) bool { return d.verified.has(piece) }
-
-// Count implements [Store].
-func (d *Disk) Count() int { return d.verified.count() }
-
-// Unverified reports for each piece whether it is unverified: likely there, but to be
-// hashed again, and then committed or forgotten, see [Audit] and [Record]. A piece that is
-// written to is not unverified any more.
-func (d *Disk) Unverified() []bool {
-	unverified := make([]bool, d.m.Pieces())
-	for i := range unverified {
-		unverified[i] = d.unverified.has(i)
-	}
-	return unverified
-}
-
-// LeavesOut reports whether a piece has bytes of left-out files only.
-func (d *Disk) LeavesOut(piece int) bool { return d.leftOut.has(piece) }
-
 // complete reports whether all pieces of a file are verified.
 func (d *Disk) complete(file int) bool { return d.tree.layout.every(file, d.verified.has) }
 
@@ -303,7 +248,7 @@ func (d *Disk) setDirty(piece int) (inParts bool) {
 		d.files.update(file, func(f *fileRecord) { f.dirty = !d.tree.layout.pad(file) })
 		if d.tree.layout.leftOut(file) {
 			inParts = true
-			d.partsDirty.Store(true)
+			d.parts.dirty.Store(true)
 		}
 	}
 	return inParts

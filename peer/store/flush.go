@@ -72,8 +72,7 @@ func (d *Disk) fail(cause error) {
 		d.failed = fmt.Errorf("flush to disk: %w", cause)
 	}
 	for _, piece := range d.journal.Unmarked() {
-		d.verified.clear(piece)
-		d.unverified.set(piece)
+		d.doubt(piece)
 		for file := range d.tree.layout.filesOf(piece) {
 			lost[file] = true
 		}
@@ -178,7 +177,7 @@ func (d flusher) flush() error {
 
 // sync waits until all that was written to the files is on the disk.
 func (d flusher) sync() error {
-	if err := d.syncParts(); err != nil {
+	if err := d.parts.sync(); err != nil {
 		return err
 	}
 	dirty := d.files.all(func(f *fileRecord) bool {

@@ -16,7 +16,7 @@ func (d *Disk) Forget(piece int) error {
 	// Before the lock, which another goroutine may hold while it writes to the
 	// journal.
 	d.verified.clear(piece)
-	missing := d.missingFiles(piece)
+	missing := d.tree.missingFiles(piece)
 	forgotten, err := d.recordForget(piece, missing)
 	for _, file := range missing {
 		d.tree.files.dropFile(d, file)
@@ -44,9 +44,9 @@ func (d *Disk) Forget(piece int) error {
 }
 
 // missingFiles returns the files of a piece that are not there.
-func (d *Disk) missingFiles(piece int) (missing []int) {
-	for file := range d.tree.layout.filesOf(piece) {
-		if info, err := d.tree.stat(file); err == nil && info == nil {
+func (t *tree) missingFiles(piece int) (missing []int) {
+	for file := range t.layout.filesOf(piece) {
+		if info, err := t.stat(file); err == nil && info == nil {
 			missing = append(missing, file)
 		}
 	}
@@ -61,8 +61,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 	if err := d.check(piece); err != nil {
 		return false, err
 	}
-	d.verified.clear(piece)
-	d.unverified.clear(piece)
+	d.drop(piece)
 	for _, file := range missing {
 		d.files.happened(file, fileMissing)
 	}
@@ -75,8 +74,7 @@ func (d *Disk) recordForget(piece int, missing []int) (forgotten bool, err error
 
 // demote makes a piece missing. The caller holds the lock.
 func (d *Disk) demote(piece int) error {
-	d.verified.clear(piece)
-	d.unverified.clear(piece)
+	d.drop(piece)
 	return d.journal.Forget(piece)
 }
 
@@ -104,8 +102,7 @@ func (d *Disk) unload(missing []int) {
 	for _, file := range missing {
 		first, after := d.tree.layout.filePieces(file)
 		for piece := max(first, next); piece < after; piece++ {
-			d.verified.clear(piece)
-			d.unverified.clear(piece)
+			d.drop(piece)
 			d.reopen(piece)
 		}
 		next = max(next, after)

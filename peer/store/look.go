@@ -97,6 +97,10 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 	}
 	look := looker{t: t}
 	missing := func(piece int) bool { return !d.verified.has(piece) }
+	changed := func(file int, info fs.FileInfo) bool {
+		rec := d.files.at(file)
+		return rec.left() && !rec.fits(info)
+	}
 	for i := range t.m.Entries {
 		file := t.layout.file(i)
 		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !empty || file >= 0 && !all && t.layout.every(file, missing) {
@@ -108,12 +112,14 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		info, err := look.find(i)
 		what := NoAccess
 		if err == nil {
-			what, err = d.difference(i, file, info)
+			what, err = t.difference(i, info)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			what, err = NoAccess, cannotRead(t.fullPath(t.name(i)), err)
-		}
-		if what == "" {
+		case what == "" && file >= 0 && changed(file, info):
+			what = Changed
+		case what == "":
 			continue
 		}
 		path := t.m.Entries[i].Path
@@ -128,8 +134,8 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 }
 
 // difference returns how an entry differs, of which info is nil or what exists.
-func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
-	t, e := d.tree, &d.m.Entries[entry]
+func (t *tree) difference(entry int, info fs.FileInfo) (What, error) {
+	e := &t.m.Entries[entry]
 	switch {
 	case e.Kind == proto.Symlink && vfs.Follows(t.files.fs):
 		return "", nil // it is made for the copies
@@ -150,11 +156,6 @@ func (d *Disk) difference(entry, file int, info fs.FileInfo) (What, error) {
 		return Cut, nil
 	case info.Size() > e.Size:
 		return Grown, nil
-	case file < 0:
-		return "", nil
-	}
-	if rec := d.files.at(file); rec.left() && !rec.fits(info) {
-		return Changed, nil
 	}
 	return "", nil
 }

@@ -185,7 +185,7 @@ func (r *remover) remove(name string) error {
 
 // reason returns why an entry is left, "" if it is the transfer's.
 func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
-	what, err := r.difference(entry, number, info)
+	what, err := r.tree.difference(entry, info)
 	switch {
 	case err != nil:
 		return "", err

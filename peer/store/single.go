@@ -9,21 +9,20 @@ import (
 
 // Single is a [Store] of a single file that is open, and may have no name. It has no journal, and cannot be opened again.
 type Single struct {
-	m         *proto.Manifest
+	pieces
 	file      *os.File
-	verified  bitset
 	published atomic.Bool
 	closed    atomic.Bool
 }
 
 // NewSingle returns an empty store of m, whose bytes will be in f. Close closes f.
 func NewSingle(m *proto.Manifest, f *os.File) (*Single, error) {
-	return &Single{m: m, file: f, verified: newBitset(m.Pieces())}, f.Truncate(m.Length())
+	return &Single{pieces: newPieces(m), file: f}, f.Truncate(m.Length())
 }
 
 // SeedSingle returns a store of m, whose bytes are in f. Close closes f.
 func SeedSingle(m *proto.Manifest, f *os.File) *Single {
-	s := &Single{m: m, file: f, verified: newBitset(m.Pieces())}
+	s := &Single{pieces: newPieces(m), file: f}
 	for i := range m.Pieces() {
 		s.verified.set(i)
 	}
@@ -38,17 +37,11 @@ func (s *Single) WriteAt(p []byte, offset int64) (int, error) {
 	if s.published.Load() {
 		return 0, ErrReadOnly
 	}
-	if err := checkWrite(s.m, s.verified, nil, len(p), offset); err != nil {
+	if err := s.pieces.write(len(p), offset); err != nil {
 		return 0, err
 	}
 	return s.file.WriteAt(p, offset)
 }
-
-// Has implements [Store].
-func (s *Single) Has(piece int) bool { return s.verified.has(piece) }
-
-// Count implements [Store].
-func (s *Single) Count() int { return s.verified.count() }
 
 // Commit implements [Store].
 func (s *Single) Commit(piece int) error {

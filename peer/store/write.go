@@ -38,7 +38,7 @@ func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
 	l := &d.tree.layout
 	switch {
 	case l.leftOut(file):
-		return d.writeParts(p, l.starts[file]+offset)
+		return d.parts.writeAt(p, l.starts[file]+offset)
 	case l.pad(file):
 		return len(p), nil
 	}
@@ -277,7 +277,7 @@ func (d writer) existsError(entry int) error {
 	if err := d.findAlias(name, vfs.StatOf(info)); err != nil {
 		return err
 	}
-	what, _ := d.difference(entry, -1, info)
+	what, _ := d.tree.difference(entry, info)
 	return &ExistsError{Path: d.tree.fullPath(name), Inside: !d.tree.single(), OtherKind: what == Replaced}
 }
 
