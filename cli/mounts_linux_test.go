@@ -39,5 +39,8 @@ func TestDaemonInOtherMounts(t *testing.T) {
 	}
 	m.write("tmp/own", 0, 0, 0o644)
 	m.rejected("different mounts", 0, "--data", "b", "seed", "tmp/own")
+	feed := m.works(daemonUser, "--data", "a", "feed", "new", "w",
+		"--tracker", "/ip4/127.0.0.1/tcp/1/p2p/12D3KooWJbwoP4oqfLqTguaPJL6NAHkF67mDY1MA9aKxiDLANrJV")
+	m.rejected("different mounts", 0, "--data", "b", "feed", "follow", feed, "-o", "tmp/sub/feed")
 	m.works(0, "--data", "b", "get", link, "-o", "both")
 }

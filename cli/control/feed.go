@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 	"slices"
 
 	"github.com/mobgrid/mob/feed"
@@ -64,9 +63,9 @@ func (s *Server) post(r *http.Request, req FeedRequest) (any, error) {
 }
 
 // follow starts to follow a feed.
-func (s *Server) follow(_ *http.Request, req feed.Settings) (any, error) {
-	if !filepath.IsAbs(req.Dir) {
-		return nil, &Error{CodeRequest, "the directory must be absolute"}
+func (s *Server) follow(r *http.Request, req feed.Settings) (any, error) {
+	if err := checkRequested(r, req.Dir); err != nil {
+		return nil, err
 	}
 	if err := s.cfg.Feeds.Follow(req); err != nil {
 		return nil, err
@@ -99,7 +98,7 @@ func (c *Client) Post(ctx context.Context, req FeedRequest) (*feed.Version, erro
 
 // Follow starts to follow a feed.
 func (c *Client) Follow(ctx context.Context, s feed.Settings) error {
-	return c.call(ctx, "POST", "/v1/feed/follow", s, nil)
+	return c.call(ctx, "POST", "/v1/feed/follow"+placeQuery(s.Dir), s, nil)
 }
 
 // RemoveFeed ends a feed at the node.
