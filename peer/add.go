@@ -164,6 +164,11 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 	unchanged := same && (s.rec.Whole || s.rec.Link.String() == a.record.Link.String())
 	if s.running() && !missing && intact && s.outcome.err == nil && unchanged {
 		s.run.asked.Store(true)
+		if s.full() {
+			if _, unreadable, why := s.swarm.OutOfService(); unreadable > 0 {
+				return why
+			}
+		}
 		return nil
 	}
 	return a.restart(true, func(rec *metadata.Record) {

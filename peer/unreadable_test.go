@@ -1,6 +1,7 @@
 package peer_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -79,6 +80,32 @@ func TestUnreadable(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestGetOfUnreadable gets a complete copy again after a check could not read it. The get fails until it can be read.
+func TestGetOfUnreadable(t *testing.T) {
+	t.Parallel()
+	var on atomic.Bool
+	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
+	b.SetStore(func(st store.Store) store.Store { return failing{st, &on} })
+	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{PieceLength: 256 << 10})
+	out := filepath.Join(t.TempDir(), "out")
+	get := peertest.Get(t, b, link, out)
+	peertest.Wait(t, get)
+	verify := func() {
+		t.Helper()
+		if _, err := get.Verify(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	on.Store(true)
+	verify()
+	if _, err := b.Get(link, out, peer.GetOptions{}); !errors.Is(err, syscall.EIO) {
+		t.Fatalf("a get of a copy that cannot be read: %v", err)
+	}
+	on.Store(false)
+	verify()
+	peertest.Wait(t, peertest.Get(t, b, link, out))
 }
 
 // TestDamagedCopyIsRepaired changes a byte of a complete fetched copy. Its node fetches the
