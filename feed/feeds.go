@@ -122,7 +122,7 @@ func (s *Feeds) New(name string, l *Link) error {
 	defer s.changing.Unlock()
 	for _, e := range s.all {
 		if e.Dir == "" && e.link.Name == name {
-			return fmt.Errorf("this node publishes a feed called %s already", name)
+			return fmt.Errorf("this node publishes a feed called %s already: `mob status --json` has its link", name)
 		}
 	}
 	e := s.entry(Settings{Link: l.String()}, l)

@@ -51,6 +51,9 @@ func newFeedNew(a *command.App) *cobra.Command {
 			if err != nil {
 				return command.Usagef("%w", err)
 			}
+			if err := a.CheckOut(); err != nil {
+				return err
+			}
 			s, err := daemon.DialOrRun(ctx, a, daemon.LocalFlags())
 			if err != nil {
 				return err

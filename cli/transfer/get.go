@@ -252,7 +252,11 @@ func explainExists(err error, path string, link *proto.Link, reuse bool) error {
 		return fmt.Errorf("%s exists and is another kind of file than the content, which --reuse cannot keep: choose another path", path)
 	}
 	other := "another path"
-	if fi, err := os.Stat(path); err == nil && fi.IsDir() && link.Name != "" {
+	fi, err := os.Stat(path)
+	switch {
+	case err != nil || !fi.IsDir() && !fi.Mode().IsRegular(): // a pipe, or a link to nothing
+		return fmt.Errorf("%s exists already: choose another path", path)
+	case fi.IsDir() && link.Name != "":
 		other = "one in it, such as -o " + filepath.Join(path, link.Name)
 	}
 	return fmt.Errorf("%s exists already: choose %s, or keep the existing files with --reuse", path, other)

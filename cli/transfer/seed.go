@@ -17,6 +17,7 @@ import (
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 const seedHelp = `Hashes a file or directory in place, serves it from there, and prints its link, alone,
@@ -77,6 +78,9 @@ const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12
 
 // damageEvery is the time between two looks for damage while a command serves.
 const damageEvery = time.Second
+
+// askEvery is the number of such looks between two queries to the trackers.
+const askEvery = 5
 
 func newSeed(a *command.App) *cobra.Command {
 	var f seedFlags
@@ -234,10 +238,24 @@ func printLink(a *command.App, st peer.Status, skipped control.Skipped) error {
 	return a.Print(out, func(w term.TextWriter) { w.Line("%s", st.Link) })
 }
 
-// serve waits for the interrupt, and warns when the content changes on disk.
+// serve waits for the interrupt, and warns when the content changes on disk or no tracker answers.
 func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status) error {
+	link, err := proto.ParseLink(st.Link)
+	if err != nil {
+		return err
+	}
+	p := a.Screen(true)
 	var damaged int64
-	for {
+	f := term.State{Remedy: "nodes find this one only by the addresses in the link"}
+	for n := 0; ; n++ {
+		p.Show(f)
+		if n%askEvery == 0 && len(link.Trackers) > 0 {
+			if _, err := s.Fleet(ctx, link); err != nil {
+				f.Reason = err.Error()
+			} else {
+				f.At, f.Reason = n, ""
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
