@@ -27,18 +27,21 @@ type Transfer struct {
 	ID cid.Cid
 
 	node *Node
-	// dir is the directory of the transfer's state, empty for an unrecorded transfer: nothing of that is on the disk.
-	dir     string
+	setup
+	limits   limit.Buckets
+	governed limit.Buckets // see [limit.Governor]
+	use      use
+	states   states
+	ops      chan struct{} // holds a token during an operation, see do
+	holds    int           // see [Node.Release]; changed within do
+}
+
+// setup is what a transfer does when it starts. It is changed within do, while nothing runs.
+type setup struct {
+	dir     string                                     // of the transfer's state; empty for an unrecorded transfer: nothing of that is on the disk
 	body    func(*run) error                           // goes through the phases, and returns why they ended, never nil
 	open    func(*proto.Manifest) (store.Store, error) // opens the store of an unrecorded transfer, else nil
-	holds   int                                        // see [Node.Release]; changed within do
-	origins []Origin                                   // of the last call of Get; changed within do, while nothing runs
-	limits  limit.Buckets
-	use     use
-	states  states
-	ops     chan struct{} // holds a token during an operation, see do
-
-	governed limit.Buckets // see [limit.Governor]
+	origins []Origin                                   // of the last call of Get
 }
 
 // Phase is the phase of a transfer.
@@ -55,8 +58,8 @@ const (
 )
 
 func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
-	t := &Transfer{ID: id, node: n, body: (*run).phases, ops: make(chan struct{}, 1)}
-	t.dir = filepath.Join(n.cfg.Data, "transfers", id.String())
+	t := &Transfer{ID: id, node: n, ops: make(chan struct{}, 1)}
+	t.setup = setup{dir: filepath.Join(n.cfg.Data, "transfers", id.String()), body: (*run).phases}
 	t.use.last = time.Now()
 	s := &state{phase: Stopped, err: ErrStopped, rec: r, changed: make(chan struct{})}
 	s.desc = t.newDescription(r.Link)

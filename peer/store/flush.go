@@ -72,7 +72,7 @@ func (d *Disk) fail(cause error) {
 		d.failed = fmt.Errorf("flush to disk: %w", cause)
 	}
 	for _, piece := range d.journal.Unmarked() {
-		d.doubt(piece)
+		d.unverify(piece)
 		for file := range d.tree.layout.filesOf(piece) {
 			lost[file] = true
 		}

@@ -166,7 +166,7 @@ func (d opening) start(boot journal.BootID) error {
 	for _, piece := range d.journal.Unmarked() {
 		// Written before the restart, and maybe not flushed since.
 		if d.setDirty(piece) && d.verified.has(piece) { // the file of parts has no stamp
-			d.doubt(piece)
+			d.unverify(piece)
 		}
 		d.flush.unsynced += int64(d.m.PieceSize(piece))
 	}

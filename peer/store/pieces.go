@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// pieces says which pieces of a content are stored. A piece is verified, unverified or missing. Methods may be called
+// pieces says which pieces of the content are stored. A piece is verified, unverified or missing. Methods may be called
 // concurrently.
 type pieces struct {
 	m          *proto.Manifest
@@ -76,8 +76,8 @@ func (p *pieces) drop(piece int) {
 	p.unverified.clear(piece)
 }
 
-// doubt makes a piece unverified.
-func (p *pieces) doubt(piece int) {
+// unverify makes a piece unverified.
+func (p *pieces) unverify(piece int) {
 	p.verified.clear(piece)
 	p.unverified.set(piece)
 }
