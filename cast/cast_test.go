@@ -58,6 +58,7 @@ func TestShortContent(t *testing.T) {
 	g := newGrid(t, names...)
 	src := filepath.Join(t.TempDir(), "tree")
 	must(t, os.MkdirAll(filepath.Join(src, "sub"), 0o755))
+	must(t, os.Chmod(src, 0o755))
 	one, two := randomBytes(5000), randomBytes(3000)
 	must(t, os.WriteFile(filepath.Join(src, "one"), one, 0o600))
 	must(t, os.WriteFile(filepath.Join(src, "sub", "two"), two, 0o644))
@@ -76,6 +77,7 @@ func TestShortContent(t *testing.T) {
 		}
 		g.checkFile(one, g.home(h.Name, "tree", "one"))
 		g.checkFile(two, g.home(h.Name, "tree", "link"))
+		g.checkUsualMode(g.home(h.Name, "tree"))
 	}
 	if wan != 8000 {
 		t.Errorf("%d bytes entered the cluster", wan)
@@ -109,6 +111,7 @@ func TestDirectory(t *testing.T) {
 	g := newGrid(t, "a", "b")
 	src := filepath.Join(t.TempDir(), "tree")
 	must(t, os.MkdirAll(filepath.Join(src, "sub dir"), 0o755))
+	must(t, os.Chmod(src, 0o755))
 	content := randomBytes(300_000)
 	must(t, os.WriteFile(filepath.Join(src, "sub dir", "run"), content, 0o755))
 	must(t, os.WriteFile(filepath.Join(src, "none"), nil, 0o600))
@@ -126,6 +129,7 @@ func TestDirectory(t *testing.T) {
 		if info.Mode().Perm() != 0o755 || !info.ModTime().Equal(then) {
 			t.Errorf("mode %v, time %v", info.Mode(), info.ModTime())
 		}
+		g.checkUsualMode(copied)
 		if to, err := os.Readlink(filepath.Join(copied, "link")); err != nil || to != "sub dir/run" {
 			t.Errorf("link to %q, %v", to, err)
 		}

@@ -119,6 +119,19 @@ func (g *grid) checkFile(want []byte, path string) {
 	}
 }
 
+// checkUsualMode checks that a directory has the mode of a new one.
+func (g *grid) checkUsualMode(dir string) {
+	g.t.Helper()
+	like := g.t.TempDir()
+	must(g.t, os.Remove(like))
+	must(g.t, os.Mkdir(like, 0o777))
+	want, err := os.Stat(like)
+	must(g.t, err)
+	if got, err := os.Stat(dir); err != nil || got.Mode() != want.Mode() {
+		g.t.Errorf("%s has the mode %v, want %v: %v", dir, got.Mode(), want.Mode(), err)
+	}
+}
+
 // checkEmpty checks that a directory is empty.
 func (g *grid) checkEmpty(dir string) {
 	g.t.Helper()

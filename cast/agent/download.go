@@ -38,7 +38,10 @@ func (d *download) run(ctx context.Context) error {
 	if err == nil {
 		err = t.Flush(ctx)
 	}
-	return d.outcome(err)
+	if err != nil {
+		return d.outcome(nil, err)
+	}
+	return d.outcome(t.Manifest(), nil)
 }
 
 // progress implements [job].

@@ -42,7 +42,7 @@ func (h *handed) run(ctx context.Context) error {
 		h.created.Store(true)
 		err = errors.Join(h.fill(ctx, st), st.Close())
 	}
-	return h.outcome(err)
+	return h.outcome(h.manifest, err)
 }
 
 // fill writes the missing pieces, and blocks until they are on the disk.

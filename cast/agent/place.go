@@ -13,14 +13,16 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/proto"
 )
 
 // place is the destination of a file or a directory. It exists, so the transfer takes it over.
 type place struct {
-	dest    string   // absolute
-	existed bool     // dest existed before
-	lock    *os.File // locks dest; nil if it cannot be read
-	parent  string   // the topmost missing directory above dest, or empty
+	dest    string      // absolute
+	existed bool        // dest existed before
+	mode    fs.FileMode // of a directory that was created, once it is complete and if the manifest has none; 0 for others
+	lock    *os.File    // locks dest; nil if it cannot be read
+	parent  string      // the topmost missing directory above dest, or empty
 
 	created, complete atomic.Bool // the transfer
 }
@@ -48,7 +50,7 @@ func (p *place) create(dir, force bool) error {
 	}
 	var err error
 	if dir {
-		err = os.Mkdir(p.dest, 0o700)
+		err = p.mkdir()
 	} else if f, failed := os.OpenFile(p.dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); failed == nil {
 		err = f.Close()
 	} else {
@@ -70,6 +72,19 @@ func (p *place) create(dir, force bool) error {
 		return errExists(p.dest)
 	}
 	return nil
+}
+
+// mkdir creates a directory, which is private until it is complete.
+func (p *place) mkdir() error {
+	if err := os.Mkdir(p.dest, 0o777); err != nil {
+		return err
+	}
+	info, err := os.Lstat(p.dest)
+	if err != nil {
+		return err
+	}
+	p.mode = info.Mode()
+	return os.Chmod(p.dest, p.mode&^0o077)
 }
 
 // takeLock fails if another cast writes to the destination. File systems without locks have none.
@@ -120,8 +135,11 @@ func removeEmpty(path, top string) {
 	}
 }
 
-// outcome records that the transfer is complete, or returns the error with a hint.
-func (p *place) outcome(err error) error {
+// outcome records that the transfer of a manifest is complete, or returns the error with a hint.
+func (p *place) outcome(m *proto.Manifest, err error) error {
+	if err == nil && p.mode != 0 && m.Root == nil && p.lock != nil {
+		err = p.lock.Chmod(p.mode)
+	}
 	p.complete.Store(err == nil)
 	return p.explain(err)
 }
