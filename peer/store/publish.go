@@ -80,11 +80,11 @@ func (d publisher) recordFinal() error {
 			}
 		}
 	}
-	if _, err := d.ready(); err != nil {
-		return err
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := d.unready(); err != nil {
+		return err
+	}
 	if d.wanted < d.m.Pieces() {
 		return d.journal.Mark(d.journal.Next())
 	}
@@ -110,15 +110,20 @@ func (d publisher) end(stage int32) error {
 func (d publisher) ready() (stage int32, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	return d.stage.Load(), d.unready()
+}
+
+// unready returns why the content cannot be published. The caller holds the lock.
+func (d publisher) unready() error {
 	switch {
 	case d.closed:
-		err = os.ErrClosed
+		return os.ErrClosed
 	case d.failed != nil:
-		err = d.failed
+		return d.failed
 	case d.Count() < d.wanted:
-		err = ErrNotWhole
+		return ErrNotWhole
 	}
-	return d.stage.Load(), err
+	return nil
 }
 
 // settle gives the small files of a piece that was just committed, and are complete by that, their
