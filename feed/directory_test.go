@@ -117,6 +117,62 @@ func TestDirectoryOfTheUser(t *testing.T) {
 	await(func() error { return errors.Join(os.Remove(dir), os.Rename(moved, dir)) })
 }
 
+// TestSeededVersion seeds a version, which is the user's from then on: it stays when the follower removes old versions.
+func TestSeededVersion(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	dir := follower.follow(publisher.newFeed("config"), 1)
+	first := map[string][]byte{"a": []byte("one")}
+	publisher.post("config", write(t, first))
+	seeded := follower.await(1).Path
+	follower.settled(1)
+	if _, err := follower.node.Seed(t.Context(), seeded, peer.SeedOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for seq := uint64(2); seq <= 3; seq++ {
+		publisher.post("config", write(t, map[string][]byte{"a": fmt.Append(nil, "version ", seq)}))
+		follower.await(seq)
+		follower.settled(seq)
+	}
+	equal(t, seeded, first)
+	if _, err := follower.node.Transfer(seeded); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "2")); !os.IsNotExist(err) {
+		t.Errorf("version 2 is still there: %v", err)
+	}
+}
+
+// TestDirectoryTaken follows a feed into the data directory, and into a seed: nothing is made there.
+func TestDirectoryTaken(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	seed := write(t, map[string][]byte{"a": []byte("mine")})
+	if _, err := follower.node.Seed(t.Context(), seed, peer.SeedOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{follower.data: "data directory", seed: "another transfer"} {
+		dir = filepath.Join(dir, "versions")
+		if err := follower.feeds.Follow(feed.Settings{Link: link, Dir: dir}); err != nil {
+			t.Fatal(err)
+		}
+		peertest.Eventually(t, "the status says why", func() bool {
+			info := follower.feeds.All()[0]
+			return info.Newest == 1 && strings.Contains(info.Error, want)
+		})
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", dir, err)
+		}
+		if err := follower.feeds.Remove("config"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestNoDirectory follows a feed into a directory that cannot be made: it is made once that is possible.
 func TestNoDirectory(t *testing.T) {
 	t.Parallel()

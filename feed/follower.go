@@ -187,7 +187,11 @@ const (
 
 // run implements role.
 func (f *follower) run(ctx context.Context) {
-	if err := os.MkdirAll(f.dir, 0o777); err != nil { // before there is a version
+	err := f.node.CheckPath(f.path(0)) // no version has that
+	if err == nil {
+		err = os.MkdirAll(f.dir, 0o777) // before there is a version
+	}
+	if err != nil {
 		f.fail(err, "the directory of the versions cannot be made")
 	}
 	received := make(chan struct{})

@@ -67,7 +67,7 @@ func (f *follower) removeAll(versions []uint64) {
 func (f *follower) remove(seq uint64) (left []store.Left, err error) {
 	copied := f.copied(seq)
 	for _, t := range f.node.Transfers() {
-		if t.Progress().Root == f.path(seq) {
+		if st := t.Progress(); st.Root == f.path(seq) && !(copied && st.Seed) {
 			if left, err = f.node.Remove(t, !copied); err != nil {
 				return left, err
 			}
@@ -149,6 +149,9 @@ func (f *follower) copyVersion(ctx context.Context, m *proto.Manifest, encoded [
 
 // openCopy creates the store of a version, or opens it again after the process was killed.
 func (f *follower) openCopy(m *proto.Manifest, encoded []byte, seq uint64) (*store.Disk, error) {
+	if err := f.node.CheckPath(f.path(seq)); err != nil {
+		return nil, err
+	}
 	dir := f.copyDir(seq)
 	if d, err := store.Open(dir, f.path(seq), m, f.node.Files()); err == nil {
 		return d, nil
@@ -167,9 +170,13 @@ func (f *follower) openCopy(m *proto.Manifest, encoded []byte, seq uint64) (*sto
 	return d, nil
 }
 
-// removeCopy removes a version that was written without a transfer. It returns the files that are left.
+// removeCopy removes a version that was written without a transfer. It returns the files that are left. What was seeded since is
+// the user's, and stays.
 func (f *follower) removeCopy(seq uint64) (left []store.Left, err error) {
 	dir := f.copyDir(seq)
+	if err := f.node.CheckPath(f.path(seq)); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	encoded, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err

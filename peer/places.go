@@ -100,6 +100,13 @@ func (r *registry) placeFor(rec metadata.Record, t *Transfer) (vfs.Place, error)
 	return p, r.checkApart(p, rec, t)
 }
 
+// CheckPath fails if no files may be created at a path: the content of a transfer, or the data directory, is there, above or
+// below it.
+func (n *Node) CheckPath(path string) error {
+	_, err := n.transfers.placeFor(metadata.Record{Root: path}, nil)
+	return err
+}
+
 // take records where the transfer's path leads, before its store is opened and after that, which may have made
 // it. It fails if that overlaps another transfer. Links and mounts may have changed since the user gave the
 // path, and a file system may not distinguish two names.
