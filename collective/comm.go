@@ -38,6 +38,8 @@ type Comm struct {
 	once   sync.Once
 	closed chan struct{} // the group is left
 
+	rejecting sync.Mutex // held while a second group is rejected
+
 	mu      sync.Mutex
 	op      uint32 // number of the last operation, which is called call
 	call    call
@@ -188,8 +190,11 @@ func (c *Comm) handle(m group.Message) {
 		go reject(c.ctx, c.g, m.From, f.Run, errFull)
 	case f.Kind == kindJoin && f.Run != c.roster.Members[f.from].Call:
 		c.fail(ErrMember{f.from}) // it has failed, and joins again
-	case f.Kind == kindRoster && f.Run != c.run:
-		go func() { _ = c.g.Cast(c.ctx, rejection(f.Run, errFull)) }() // a second group of the same name
+	case f.Kind == kindRoster && f.Run != c.run && c.rejecting.TryLock(): // a second group of the same name; Cast may block
+		go func() {
+			defer c.rejecting.Unlock()
+			_ = c.g.Cast(c.ctx, rejection(f.Run, errFull))
+		}()
 	case f.Kind == kindFull && f.Run == c.run:
 		c.fail(errors.New(string(f.data))) // this is the second group
 	case f.Kind != kindJoin && f.from >= 0 && f.Run == c.run:

@@ -182,6 +182,33 @@ func TestRosterOfSecondGroupRejected(t *testing.T) {
 	}
 }
 
+// TestRejectionsBounded sends a member rosters of many second groups while it rejects another one. It ignores them.
+func TestRejectionsBounded(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	first := <-joinLater(t.Context(), nodes[0], "many", 1)
+	if first.err != nil {
+		t.Fatal(first.err)
+	}
+	defer first.c.Close()
+	s := script(t, nodes[1], "many")
+	for len(s.g.Members()) == 0 || s.g.Members()[0].RTT == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	first.c.rejecting.Lock()
+	for range 100 {
+		s.cast(header{Kind: kindRoster, Run: 1}, nil)
+	}
+	s.cast(header{Kind: kindJoin, Run: 2}, nil)
+	if _, f := s.expect(kindFull); f.Run != 2 {
+		t.Errorf("the rejection of run %d is first", f.Run)
+	}
+	first.c.rejecting.Unlock()
+	s.cast(header{Kind: kindRoster, Run: 3}, nil)
+	if _, f := s.expect(kindFull); f.Run != 3 {
+		t.Errorf("run %d is rejected", f.Run)
+	}
+}
+
 // Two nodes with the lowest peer ids join a group that is complete: as a second group, or too few for one.
 func TestSecondGroupOfSameNameFails(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 5)
