@@ -259,7 +259,8 @@ func TestGetOfDamagedSeed(t *testing.T) {
 			check(t, os.Rename(b, b+".old"), os.WriteFile(b, []byte("mine"), 0o600))
 			get := peertest.Get(t, n, link, dir)
 			var different *peer.DifferentError
-			if err := get.Wait(t.Context()); !errors.As(err, &different) || !strings.Contains(err.Error(), "b (") {
+			want := []store.Difference{{Path: "b", What: store.Cut}}
+			if err := get.Wait(t.Context()); !errors.As(err, &different) || !slices.Equal(different.State.Different, want) {
 				t.Errorf("get: %v", err)
 			}
 			if err := get.Flush(t.Context()); !errors.As(err, &different) {

@@ -318,25 +318,21 @@ func (r *run) publish(ctx context.Context) error {
 // empty file that was changed, are not repaired. Fetched files are: those that changed before the store was opened have
 // been hashed, and the remaining ones are once a peer reports a bad piece or the user verifies them.
 func (r *run) checkEntries(ctx context.Context) {
-	rec, m := &r.state().rec, r.selected
+	rec := &r.state().rec
 	if rec.Completed.IsZero() || r.disk == nil {
 		return
 	}
-	look, err := r.disk.Look(ctx)
+	var look store.State
+	var err error
+	if rec.Seed { // Look leaves out files without a verified piece
+		look.Different, look.Away, err = r.disk.Differences(ctx, true)
+		look.Different = r.addChanged(look.Different)
+	} else {
+		look, err = r.disk.Look(ctx)
+		look.Different = slices.DeleteFunc(look.Different, rewritten(r.selected))
+	}
 	if ctx.Err() != nil {
 		return
-	}
-	if rec.Seed {
-		// Look leaves out files without a verified piece, and the store has stamped changed files.
-		damaged, more := m.FilesOf(slices.Sorted(slices.Values(slices.Concat(r.damaged, r.unreadable))), maxNamed)
-		for _, path := range damaged {
-			if !slices.ContainsFunc(look.Different, func(d store.Difference) bool { return d.Path == path }) {
-				look.Different = append(look.Different, store.Difference{Path: path, What: store.Changed})
-			}
-		}
-		look.More += more
-	} else {
-		look.Different = slices.DeleteFunc(look.Different, rewritten(m))
 	}
 	if err == nil && !look.Intact() {
 		err = &DifferentError{State: look, Seed: rec.Seed}
@@ -350,6 +346,27 @@ func (r *run) checkEntries(ctx context.Context) {
 			s.flushed.settle(err) // nothing is flushed until the files are back
 		}
 	})
+}
+
+// addChanged adds the files of damaged pieces to the entries that differ: the store has stamped files that were changed.
+func (r *run) addChanged(different []store.Difference) []store.Difference {
+	named := paths(different)
+	add := func(files []string) {
+		for _, path := range files {
+			if !named[path] {
+				named[path] = true
+				different = append(different, store.Difference{Path: path, What: store.Changed})
+			}
+		}
+	}
+	l := newPieceList(r.selected, slices.Concat(r.damaged, r.unreadable), named)
+	add(l.Files)
+	for _, g := range l.OneOf {
+		if !slices.ContainsFunc(g.Files, func(path string) bool { return named[path] }) {
+			add(g.Files)
+		}
+	}
+	return different
 }
 
 // setComplete records that the content is complete, and returns the time. It returns zero if pieces have been damaged since

@@ -139,11 +139,17 @@ func (v *verification) found(piece int, verdict store.Verdict, why error) {
 	}
 }
 
-func (v *verification) result() *Verification {
-	differing := make(map[string]bool)
-	for _, d := range v.different {
-		differing[d.Path] = true
+// paths returns the paths of entries that differ.
+func paths(different []store.Difference) map[string]bool {
+	set := make(map[string]bool)
+	for _, d := range different {
+		set[d.Path] = true
 	}
+	return set
+}
+
+func (v *verification) result() *Verification {
+	differing := paths(v.different)
 	r := &Verification{
 		Pieces:     v.m.Pieces() - v.leftOut.Pieces,
 		LeftOut:    v.leftOut,

@@ -20,7 +20,7 @@ import (
 type place struct {
 	dest    string      // absolute
 	existed bool        // dest existed before
-	mode    fs.FileMode // of a directory that was created, once it is complete and if the manifest has none; 0 for others
+	mode    fs.FileMode // of a directory that was created, once it is complete if the manifest has none; else 0
 	lock    *os.File    // locks dest; nil if it cannot be read
 	parent  string      // the topmost missing directory above dest, or empty
 
