@@ -100,8 +100,7 @@ func (r *registry) placeFor(rec metadata.Record, t *Transfer) (vfs.Place, error)
 	return p, r.checkApart(p, rec, t)
 }
 
-// CheckPath fails if no files may be created at a path: the content of a transfer, or the data directory, is there, above or
-// below it.
+// CheckPath fails if no files may be created at a path, since it overlaps a transfer or the data directory.
 func (n *Node) CheckPath(path string) error {
 	_, err := n.transfers.placeFor(metadata.Record{Root: path}, nil)
 	return err

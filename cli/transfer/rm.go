@@ -55,7 +55,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	text := "removed " + r.ID
 	switch _, err := os.Lstat(r.Root); {
 	case err == nil && len(r.Left) > 0:
-		text += "; deleted the fetched files of " + r.Root
+		text += "; deleted what else was fetched to " + r.Root
 	case err == nil:
 		text += "; kept " + r.Root
 	case f.content && len(r.Left) == 0:
