@@ -16,10 +16,10 @@ import (
 // immutable.
 type Lists []*List
 
-// maxLists bounds the lists that are kept and sent. One list with the members of all replaces them.
+// maxLists bounds the lists that a member keeps and sends. One list with the members of all replaces them.
 const maxLists = 16
 
-// ErrTooManyLists is the error of adding a list beyond maxLists.
+// ErrTooManyLists is the error of a member that would keep more than maxLists.
 var ErrTooManyLists = fmt.Errorf("more than %d different lists of revoked members: "+
 	"merge them with `mob network revoke`", maxLists)
 
@@ -76,9 +76,6 @@ func (ls Lists) add(l *List) (Lists, bool, error) {
 		if slices.ContainsFunc(l.Peers, func(id peer.ID) bool { return !kept.Has(id) }) {
 			kept = append(kept, l)
 		}
-	}
-	if len(kept) > maxLists {
-		return ls, false, ErrTooManyLists
 	}
 	return kept, true, nil
 }

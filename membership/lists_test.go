@@ -92,8 +92,8 @@ func TestListsOfTwoCopies(t *testing.T) {
 	}
 }
 
-// TestTooManyLists checks that the number of lists is bounded, that all members stay revoked, and that
-// one list of all replaces them.
+// TestTooManyLists checks that the number of lists of a member is bounded, that all members stay revoked, and that one list of
+// all replaces them, which is made from a file with more lists.
 func TestTooManyLists(t *testing.T) {
 	secret, self := newSecret(t), newPeer(t)
 	m, err := New(Config{Secret: secret, Self: self, Cluster: "geneva", Now: func() time.Time { return epoch }})
@@ -101,20 +101,25 @@ func TestTooManyLists(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []peer.ID
-	for i := range maxLists {
+	var all Lists
+	for i := range maxLists + 1 {
 		ids = append(ids, newPeer(t))
-		if isNew, err := m.Adopt(revoke(t, secret, nil, time.Duration(i)*time.Second, ids[i])); err != nil || !isNew {
+		all = append(all, revoke(t, secret, nil, time.Duration(i)*time.Second, ids[i]))
+		switch isNew, err := m.Adopt(all[i]); {
+		case i < maxLists && (err != nil || !isNew):
 			t.Fatalf("list %d: new %v, %v", i, isNew, err)
+		case i == maxLists && !errors.Is(err, ErrTooManyLists):
+			t.Errorf("one too many: %v", err)
 		}
-	}
-	ids = append(ids, newPeer(t))
-	if _, err := m.Adopt(revoke(t, secret, nil, time.Hour, ids[maxLists])); !errors.Is(err, ErrTooManyLists) {
-		t.Errorf("one too many: %v", err)
 	}
 	if got := m.Lists(); len(got) != maxLists || len(got.Peers()) != maxLists {
 		t.Errorf("%d lists with %d members", len(got), len(got.Peers()))
 	}
-	if isNew, err := m.Adopt(revoke(t, secret, nil, 2*time.Hour, ids...)); err != nil || !isNew {
+	parsed, err := ParseLists(all.PEM())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if isNew, err := m.Adopt(revoke(t, secret, parsed[0], 2*time.Hour, parsed.Peers()...)); err != nil || !isNew {
 		t.Fatalf("one with all: new %v, %v", isNew, err)
 	}
 	if got := m.Lists(); len(got) != 1 || len(got.Peers()) != len(ids) {

@@ -244,7 +244,11 @@ func (m *Member) Adopt(l *List) (bool, error) {
 	}
 	m.mu.Lock()
 	lists, isNew, err := m.lists.add(l)
-	m.lists = lists
+	if len(lists) > maxLists {
+		err = ErrTooManyLists
+	} else {
+		m.lists = lists
+	}
 	m.mu.Unlock()
 	if err != nil || !isNew {
 		return false, err
