@@ -76,7 +76,7 @@ func (p *place) create(dir, force bool) error {
 
 // mkdir creates a directory, which is private until it is complete.
 func (p *place) mkdir() error {
-	if err := os.Mkdir(p.dest, 0o777); err != nil {
+	if err := os.Mkdir(p.dest, 0o755); err != nil {
 		return err
 	}
 	info, err := os.Lstat(p.dest)

@@ -74,7 +74,7 @@ func (p *place) withPath(err error) error {
 
 // create creates the content's directory, if it has one.
 func (p *place) create(m *proto.Manifest) (err error) {
-	mode := fs.FileMode(0o777)
+	mode := fs.FileMode(0o755) // of a source without Root
 	if m.Root != nil {
 		mode = transferDirMode // until Publish
 	}
