@@ -284,7 +284,7 @@ func (l *Link) setName(name string) error {
 	if name == "" {
 		return nil
 	}
-	if err := checkName(name); err != nil {
+	if err := CheckName(name); err != nil {
 		return fmt.Errorf("link: %w", err)
 	}
 	return setOnce(&l.Name, name, "names")

@@ -47,7 +47,7 @@ type Manifest struct {
 // Validate reports the first rule that m breaks. It also caches the length of the content,
 // so it must run again when Entries change.
 func (m *Manifest) Validate() error {
-	if err := checkName(m.Name); err != nil {
+	if err := CheckName(m.Name); err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
 	if p := m.PieceLength; p < MinPieceLength || p > MaxPieceLength || bits.OnesCount32(p) != 1 {
@@ -219,9 +219,9 @@ func pieces(length int64, pieceLength uint32) int {
 	return int((length-1)/int64(pieceLength) + 1)
 }
 
-// checkName reports why name cannot be the content's name, which becomes the name of a file
+// CheckName reports why name cannot be the content's name, which becomes the name of a file
 // and is shown on terminals.
-func checkName(name string) error {
+func CheckName(name string) error {
 	if name == "." || name == ".." {
 		return fmt.Errorf("name %q is not a file name", name)
 	}

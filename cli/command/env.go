@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -41,6 +42,15 @@ func (env *Env) Run(root *cobra.Command) int {
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
 
 	root.Version = Version()
+	root.InitDefaultHelpCmd()
+	if help, _, _ := root.Find([]string{"help"}); help != root {
+		help.Args = func(_ *cobra.Command, args []string) error {
+			if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+				return Usagef("unknown command %q", strings.Join(args, " "))
+			}
+			return nil
+		}
+	}
 	root.SetArgs(env.Args)
 	help := &checkedWriter{out: env.Out}
 	root.SetOut(help)

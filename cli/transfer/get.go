@@ -200,7 +200,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 func (f *getFlags) parse(text string) (link *proto.Link, err error) {
 	trackers, err := daemon.ParseTrackers(f.node.TrackerAddrs)
 	if err != nil {
-		return nil, err
+		return nil, command.Usagef("%w", err)
 	}
 	if fi, err := os.Stat(text); err == nil && fi.Mode().IsRegular() {
 		m, err := daemon.ReadTorrent(text)

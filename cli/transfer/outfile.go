@@ -37,6 +37,9 @@ func (o *outFile) check(env *command.Env, name string) error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(o.path); err == nil {
+			return fmt.Errorf("%s exists already, as a link to a file that does not: choose another path", o.path)
+		}
 		dir := filepath.Dir(o.path)
 		if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {
 			return fmt.Errorf("the directory %s does not exist", dir)

@@ -112,6 +112,9 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 		if err := a.CheckIn(); err != nil {
 			return err
 		}
+		if err := proto.CheckName(f.Name); err != nil { // before hours of reading
+			return command.Usagef("--name: %w", err)
+		}
 		f.Path = ""
 	case f.set.Changed("name"):
 		return command.Usagef("--name is for standard input: give - as PATH")
