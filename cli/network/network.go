@@ -68,6 +68,9 @@ func newNetworkNew(a *command.App) *cobra.Command {
 		Example: "  mob network new network",
 		Args:    command.Args(1, "FILE"),
 		Run: func(_ context.Context, a *command.App, given []string) error {
+			if given[0] == "-" {
+				return command.Usagef("the secret of a network is not printed: give a file; one of that name is ./-")
+			}
 			s, err := membership.NewSecret()
 			if err != nil {
 				return err
