@@ -5,6 +5,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -13,6 +16,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -132,6 +136,39 @@ func TestReportsOfFollowersThatLeft(t *testing.T) {
 		p.handle(t.Context(), &group.Message{From: from, Bytes: append([]byte{kindReport}, report...)})
 		if got := p.reports[from].Seq; got != 7 || len(p.reports) > maxReports {
 			t.Fatalf("follower %d has version %d of %d reports", i, got, len(p.reports))
+		}
+	}
+}
+
+// A publisher signs a version while it records the head of another node with its key: the newest one is on the disk.
+func TestHeadRecordedBesidePost(t *testing.T) {
+	t.Parallel()
+	key, dir := newKey(t), t.TempDir()
+	if err := datadir.SaveKey(dir, key); err != nil {
+		t.Fatal(err)
+	}
+	p := &publisher{heads: &heads{group: new(group.Group), key: key.GetPublic(), log: slog.New(slog.DiscardHandler)}, dir: dir}
+	for seq := uint64(1); seq < 100; seq += 2 {
+		signed := sealed(t, key, seq, "of another node")
+		handled := make(chan struct{})
+		go func() {
+			defer close(handled)
+			p.handle(t.Context(), &group.Message{Bytes: append([]byte{kindHead}, signed...)})
+		}()
+		before := p.known()
+		for ; before == nil || before.Seq != seq; before = p.known() {
+			runtime.Gosched()
+		}
+		if err := p.sign(&Head{Seq: seq + 1, Time: time.Now(), Link: linkOf(t)}, before); err != nil {
+			t.Fatal(err)
+		}
+		<-handled
+		b, err := os.ReadFile(filepath.Join(dir, headFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h, err := openHead(b, p.key); err != nil || h.Seq != seq+1 {
+			t.Fatalf("the head on the disk is %+v, %v, want version %d", h, err, seq+1)
 		}
 	}
 }

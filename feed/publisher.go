@@ -88,10 +88,13 @@ func (p *publisher) handle(_ context.Context, m *group.Message) {
 		p.addReport(m)
 		return
 	}
-	if h := p.accept(m.From, signed); h != nil {
-		if err := p.record(h); err != nil {
-			p.log.Error("the newest head was not recorded", "version", h.Seq, "error", err)
-		}
+	if p.accept(m.From, signed) == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.record(p.newest); err != nil { // a post may have signed the next one
+		p.log.Error("the newest head was not recorded", "version", p.newest.Seq, "error", err)
 	}
 }
 
