@@ -43,7 +43,8 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	}
 	f.startVersion(h)
 	v := &fetched{Version: Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(h.Seq), Note: h.Note, Length: m.Length()}}
-	origins := f.origins(h, m)
+	opt := peer.GetOptions{Manifest: encoded, Origins: f.origins(h, m)}
+	local := opt.Origins
 	var before peer.Status
 	known, err := f.node.Transfer(h.Link.String())
 	if err == nil {
@@ -51,23 +52,23 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	}
 	elsewhere := known != nil && before.Root != v.Path
 	if elsewhere { // such as the directory of another feed
-		if err := known.Wait(ctx); err != nil {
-			return nil, err
-		}
-		origins = []peer.Origin{delta.NewBase(m, opener(before.Root))}
+		waitProgress(ctx, known)
+		local, before = []peer.Origin{delta.NewBase(m, opener(before.Root))}, peer.Status{}
 	}
 	if elsewhere || known == nil && len(h.Inline) > 0 || f.copied(h.Seq) && known == nil {
-		if v.disk, err = f.copyVersion(ctx, m, encoded, origins, h.Seq); err == nil {
+		if v.disk, err = f.copyVersion(ctx, m, encoded, local, h.Seq); err == nil {
 			v.Saved = v.Length
 			return v, f.switchTo(h.Seq)
 		}
-		if elsewhere { // its damaged pieces are fetched again
-			_, damaged := known.Verify(ctx, nil)
-			return nil, errors.Join(err, damaged)
-		}
 		f.log.Warn("a version is fetched, since not all of its content is here", "version", h.Seq, "error", err)
 	}
-	return v, f.get(ctx, h, m, v, peer.GetOptions{Manifest: encoded, Origins: origins}, before)
+	err = f.get(ctx, h, m, v, opt, before)
+	var damaged *peer.ElsewhereError
+	if errors.As(err, &damaged) { // its pieces are fetched again, unless it is a seed
+		_, failed := known.Verify(ctx, nil)
+		err = errors.Join(err, failed)
+	}
+	return v, err
 }
 
 // manifest returns the encoded manifest of a version. While it is fetched, the status has what that waits for.
@@ -144,8 +145,8 @@ func (o inline) Read(piece int, p []byte) bool {
 	return offset+int64(len(p)) <= int64(len(o.content)) && copy(p, o.content[offset:]) == len(p)
 }
 
-// deltaWait bounds the time in which no byte of a delta arrives. After that, the pieces are fetched.
-const deltaWait = 10 * time.Second
+// progressWait bounds the time in which no byte of a delta arrives, or of a version at another path. After that, the pieces are fetched.
+const progressWait = 10 * time.Second
 
 // fetchDelta fetches the delta of a version, and serves it to other followers until the next one. It returns nil if the delta does
 // not arrive or is malformed, and the number of bytes that were fetched.
@@ -195,7 +196,7 @@ func (f *follower) releaseDelta() {
 // waitProgress waits until a transfer is complete. It reports false if the transfer ends or makes no progress.
 func waitProgress(ctx context.Context, t *peer.Transfer) bool {
 	for have := int64(-1); ; {
-		waiting, cancel := context.WithTimeout(ctx, deltaWait)
+		waiting, cancel := context.WithTimeout(ctx, progressWait)
 		err := t.Wait(waiting)
 		late := waiting.Err() != nil && ctx.Err() == nil
 		cancel()

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
@@ -58,6 +60,64 @@ func TestSameVersion(t *testing.T) {
 		t.Errorf("version 3 is at %s, and %d bytes of it were not fetched", v.Path, v.Saved)
 	}
 	equal(t, filepath.Join(dir, "latest"), one)
+}
+
+// The node has the content of a version at a path of the user's. A copy that he has deleted is not made again there, and one that is
+// his since he seeded it is not changed: the status names it.
+func TestVersionElsewhere(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	dir := follower.follow(publisher.newFeed("config"), 1)
+	get := func(path string) (mine string) {
+		t.Helper()
+		mine = filepath.Join(t.TempDir(), filepath.Base(path)) // its name is in the manifest
+		served, err := publisher.node.Seed(t.Context(), path, peer.SeedOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := follower.node.Get(served.Link(), mine, peer.GetOptions{})
+		if err == nil {
+			err = got.Wait(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mine
+	}
+	files := map[string][]byte{"a": randomBytes(1 << 20)}
+	path := write(t, files)
+	deleted := get(path)
+	if err := os.RemoveAll(deleted); err != nil {
+		t.Fatal(err)
+	}
+	publisher.post("config", path)
+	follower.await(1)
+	equal(t, filepath.Join(dir, "latest"), files)
+	if _, err := os.Lstat(deleted); err == nil {
+		t.Errorf("%s was made again", deleted)
+	}
+
+	path = write(t, map[string][]byte{"a": randomBytes(1 << 20)})
+	mine := get(path)
+	seed, err := follower.node.Seed(t.Context(), mine, peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := map[string][]byte{"a": []byte("edited")}
+	if err := os.WriteFile(filepath.Join(mine, "a"), edited["a"], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	publisher.post("config", path)
+	peertest.Eventually(t, "the status names the copy", func() bool {
+		return strings.Contains(follower.feeds.All()[0].Error, "the content is already at "+mine)
+	})
+	equal(t, mine, edited)
+	if _, err := follower.node.Remove(seed, false); err != nil {
+		t.Fatal(err)
+	}
+	follower.await(2)
+	equal(t, mine, edited)
 }
 
 // TestOvertaken posts versions faster than they are fetched: the follower ends with the last one, and removes the incomplete
