@@ -258,25 +258,12 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	return e.role.(*publisher).post(ctx, v, opt)
 }
 
-// find finds a feed by its name, id or link.
-func (s *Feeds) find(name string) (found *entry, err error) {
-	if l, err := ParseLink(name); err == nil {
-		name = l.ID()
+// find is Find for the feeds of the node. The caller holds s.changing.
+func (s *Feeds) find(name string) (*entry, error) {
+	info, err := Find(s.All(), name)
+	if err != nil {
+		return nil, err
 	}
-	if e := s.all[name]; e != nil {
-		return e, nil
-	}
-	for _, e := range s.all {
-		if e.link.Name != name {
-			continue
-		}
-		if found != nil {
-			return nil, fmt.Errorf("two feeds are called %s: give the link", name)
-		}
-		found = e
-	}
-	if found == nil {
-		return nil, fmt.Errorf("this node has no feed called %s (%d feeds: see `mob status`)", name, len(s.all))
-	}
-	return found, nil
+	l, err := ParseLink(info.Link)
+	return s.all[l.ID()], err
 }

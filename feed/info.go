@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -64,4 +65,28 @@ func (s *Feeds) All() (all []Info) {
 	}
 	slices.SortFunc(all, func(a, b Info) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Link, b.Link)) })
 	return all
+}
+
+// Find finds a feed by its name, id or link.
+func Find(all []Info, name string) (found Info, err error) {
+	id := name
+	if l, err := ParseLink(name); err == nil {
+		id = l.ID()
+	}
+	for _, info := range all {
+		l, invalid := ParseLink(info.Link)
+		switch {
+		case invalid == nil && l.ID() == id:
+			return info, nil
+		case info.Name != name:
+		case found.Link != "":
+			err = fmt.Errorf("two feeds are called %s: give the link", name)
+		default:
+			found = info
+		}
+	}
+	if found.Link == "" {
+		err = fmt.Errorf("this node has no feed called %s: make it with `mob feed new`, or see `mob status`", name)
+	}
+	return found, err
 }

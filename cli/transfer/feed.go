@@ -158,17 +158,7 @@ func findFeed(ctx context.Context, s *daemon.Session, name string) (feed.Info, e
 	if err != nil {
 		return feed.Info{}, err
 	}
-	id := name
-	if l, err := feed.ParseLink(name); err == nil {
-		id = l.ID()
-	}
-	for _, info := range all {
-		l, err := feed.ParseLink(info.Link)
-		if info.Name == name || err == nil && l.ID() == id {
-			return info, nil
-		}
-	}
-	return feed.Info{}, fmt.Errorf("this node has no feed called %s: make it with `mob feed new`", name)
+	return feed.Find(all, name)
 }
 
 const feedFollowHelp = `Fetches the newest version of a feed, and each one that follows, to DIR: version 7 is
