@@ -53,8 +53,8 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 		return s.NoTransfer(c.Name, err)
 	}
 	text := "removed " + r.ID
-	switch _, err := os.Lstat(r.Root); {
-	case err == nil && len(r.Left) > 0:
+	switch info, err := os.Lstat(r.Root); {
+	case err == nil && len(r.Left) > 0 && info.IsDir():
 		text += "; deleted what else was fetched to " + r.Root
 	case err == nil:
 		text += "; kept " + r.Root
