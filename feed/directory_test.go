@@ -45,7 +45,7 @@ func TestFilesOfTheUser(t *testing.T) {
 		publisher.post("config", write(t, map[string][]byte{"a": []byte(name)}))
 		peertest.Eventually(t, "the follower says why it cannot replace "+name, func() bool {
 			info := follower.feeds.All()[0]
-			return info.Newest == uint64(seq+2) && strings.HasSuffix(info.Error, "versions/"+name+": file exists")
+			return info.Newest == uint64(seq+2) && strings.HasSuffix(info.Error, "versions/"+name+" exists and is not a link to a version: move it away")
 		})
 		equal(t, dir, mine)
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func switchLink(path, target string) error {
 	temporary := path + ".new"
 	for _, p := range []string{path, temporary} {
 		if !isVersionLink(p) {
-			return &os.PathError{Op: "replace", Path: p, Err: syscall.EEXIST}
+			return fmt.Errorf("%s exists and is not a link to a version: move it away", p)
 		}
 	}
 	if err := os.Remove(temporary); err != nil && !os.IsNotExist(err) {
