@@ -155,5 +155,5 @@ func (s *Swarm) noteRejection(err error) {
 }
 
 func (s *Swarm) logExclusion(id libpeer.ID, why error) {
-	s.log.Log(s.ctx, s.exclusions.Level(id, "excluded"), "peer excluded", "peer", id, "reason", why)
+	s.log.Log(s.ctx, s.warnings.Level(id, "excluded"), "peer excluded", "peer", id, "reason", why)
 }

@@ -208,6 +208,40 @@ func TestMalformedStreams(t *testing.T) {
 	peertest.EqualFile(t, out, content)
 }
 
+// TestBannedPeerReturns checks that a banned peer that joins again and again is in the log twice: for the ban, and for the first
+// rejection.
+func TestBannedPeerReturns(t *testing.T) {
+	t.Parallel()
+	log := new(peertest.Recorder)
+	n := peertest.Start(t, "A", peertest.Log(log.Logger()))
+	_, link, _ := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
+	h := peertest.Stranger(t)
+	for range 20 {
+		s := control(t, h, n, link)
+		_ = s.SetDeadline(time.Now().Add(time.Minute))
+		go func() { // far more than the budget, unless the node ends the session before
+			for nonce := range uint64(1 << 20) {
+				if proto.WriteMessage(s, &proto.Ping{Nonce: nonce}) != nil {
+					return
+				}
+			}
+		}()
+		for {
+			m, err := proto.ReadMessage(s)
+			if bye, ok := m.(*proto.Goodbye); ok && bye.Code != proto.CodeBanned {
+				t.Fatalf("goodbye %+v", bye)
+			}
+			if err != nil {
+				break
+			}
+		}
+		_ = s.Reset()
+	}
+	if n := log.Count("peer dropped"); n != 2 {
+		t.Errorf("%d lines of the log:\n%s", n, log)
+	}
+}
+
 // TestUnrequestedBlocks checks that unrequested blocks are dropped, and that too many of them end the
 // session.
 func TestUnrequestedBlocks(t *testing.T) {

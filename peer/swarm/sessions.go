@@ -4,6 +4,8 @@ import (
 	"sync"
 	"time"
 
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/proto"
 )
@@ -112,7 +114,7 @@ func (s *Swarm) drop(a mob.Drop) {
 	if c == nil {
 		return
 	}
-	s.log.Info("peer dropped", "peer", c.name, "cluster", c.node.Cluster, "reason", a.Why)
+	s.log.Log(s.ctx, s.warnings.Level(libpeer.ID(c.ID()), a.Why), "peer dropped", "peer", c.name, "cluster", c.node.Cluster, "reason", a.Why)
 	s.forget(c)
 	c.conn.closeWithError(a.Code, a.Why)
 }

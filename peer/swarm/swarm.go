@@ -39,7 +39,7 @@ type Swarm struct {
 	status      atomic.Pointer[snapshot]
 	workers     payload.Workers
 	wg          sync.WaitGroup
-	exclusions  transport.Warnings
+	warnings    transport.Warnings
 	notAdmitted atomic.Pointer[transport.NotAdmittedError] // the last one
 	byTracker   sync.Map                                   // members that a tracker named, by proto.PeerID
 	askedAt     atomic.Int64                               // Unix time in nanoseconds of the last announce for an unknown node
