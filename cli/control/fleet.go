@@ -44,7 +44,7 @@ func askAboutSwarm[T any](
 ) (T, error) {
 	return askTrackers(s, link.Trackers, func(c *tracker.Client) (T, error) {
 		reply, err := ask(c, ctx, link.Keys()[0].Bytes())
-		if err != nil {
+		if err != nil && remoteCode(err) == 0 {
 			err = fmt.Errorf("%w: check that it runs and can be reached from here", err)
 		}
 		return reply, err
