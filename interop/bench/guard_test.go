@@ -47,9 +47,15 @@ func guardCases(t testing.TB) []guardCase {
 			t.Fatal(err)
 		}
 	}
-	seeded := func(option string) guardCase {
-		g := onFast(option, func(*Case) {})
-		g.system.Options = []string{option}
+	// At half the rates two cores are not the limit where coded blocks, or lost segments, take much processor time.
+	halved := func(name string, change func(c *Case)) guardCase {
+		return onGrid(name, "4x4", guardSize/2, func(c *Case) {
+			divided(c, 2)
+			change(c)
+		})
+	}
+	seeded := func(g guardCase) guardCase {
+		g.system.Options = []string{g.name}
 		return g
 	}
 	claimer := onFast("claimer", member(100*netns.MBps)) // a SlowNIC, so that the run does not wait for C2
@@ -59,19 +65,15 @@ func guardCases(t testing.TB) []guardCase {
 		onFast("slow member", member(0.5*netns.MBps)),
 		onFast("10% killed", func(c *Case) { c.Kills = Kills{Percent: 10, After: 5 * time.Second} }),
 		claimer,
-		// At the full rate two cores are the limit: each lost segment costs processor time at both ends.
-		onGrid("60 ms, 0.5% loss", "4x4", guardSize/2, func(c *Case) {
-			divided(c, 2)
-			c.RTT, c.Loss = 60*time.Millisecond, 0.005
-		}),
+		halved("60 ms, 0.5% loss", func(c *Case) { c.RTT, c.Loss = 60*time.Millisecond, 0.005 }),
 		onGrid("links / 16", "4x4", 12e6, func(c *Case) { divided(c, 16) }),
 		onGrid("racks", "2x(2x4)", 40e6, func(c *Case) {
 			for i := range c.Clusters {
 				c.Clusters[i].Uplink = 12.5 * netns.MBps
 			}
 		}),
-		seeded(PlanOption + "balanced"),
-		seeded("coded=16"),
+		seeded(onFast(PlanOption+"balanced", func(*Case) {})),
+		seeded(halved("coded=16", func(*Case) {})),
 	}
 }
 
