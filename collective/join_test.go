@@ -165,17 +165,24 @@ func TestMemberThatGivesRosterUpHasNewCall(t *testing.T) {
 	(<-ended).wantError(t, "no room")
 }
 
-func TestRosterOfSecondGroupRejected(t *testing.T) {
+// aloneAndScript returns the member of a group of one, and a script that the member has a session with.
+func aloneAndScript(t *testing.T) (*Comm, *scripted) {
+	t.Helper()
 	nodes := peertest.Clusters(t, 1, 2)
 	first := <-joinLater(t.Context(), nodes[0], "second", 1)
 	if first.err != nil {
 		t.Fatal(first.err)
 	}
-	defer first.c.Close()
+	t.Cleanup(first.c.Close)
 	s := script(t, nodes[1], "second")
 	for len(s.g.Members()) == 0 || s.g.Members()[0].RTT == 0 {
 		time.Sleep(time.Millisecond)
 	}
+	return first.c, s
+}
+
+func TestRosterOfSecondGroupRejected(t *testing.T) {
+	_, s := aloneAndScript(t)
 	s.cast(header{Kind: kindRoster, Run: 1}, s.roster("another", 2))
 	if _, f := s.expect(kindFull); f.Run != 1 || string(f.data) != errFull.Error() {
 		t.Errorf("%+v", f)
@@ -184,17 +191,8 @@ func TestRosterOfSecondGroupRejected(t *testing.T) {
 
 // TestRejectionsBounded sends a member rosters of many second groups while it rejects another one. It ignores them.
 func TestRejectionsBounded(t *testing.T) {
-	nodes := peertest.Clusters(t, 1, 2)
-	first := <-joinLater(t.Context(), nodes[0], "many", 1)
-	if first.err != nil {
-		t.Fatal(first.err)
-	}
-	defer first.c.Close()
-	s := script(t, nodes[1], "many")
-	for len(s.g.Members()) == 0 || s.g.Members()[0].RTT == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	first.c.rejecting.Lock()
+	c, s := aloneAndScript(t)
+	c.rejecting.Lock()
 	for range 100 {
 		s.cast(header{Kind: kindRoster, Run: 1}, nil)
 	}
@@ -202,7 +200,7 @@ func TestRejectionsBounded(t *testing.T) {
 	if _, f := s.expect(kindFull); f.Run != 2 {
 		t.Errorf("the rejection of run %d is first", f.Run)
 	}
-	first.c.rejecting.Unlock()
+	c.rejecting.Unlock()
 	s.cast(header{Kind: kindRoster, Run: 3}, nil)
 	if _, f := s.expect(kindFull); f.Run != 3 {
 		t.Errorf("run %d is rejected", f.Run)

@@ -36,7 +36,7 @@ type Transfer struct {
 	holds    int           // see [Node.Release]; changed within do
 }
 
-// setup has what a transfer does when it starts. It is changed within do, while nothing runs.
+// setup has the parameters of the next run of a transfer. It is changed within do, while nothing runs.
 type setup struct {
 	dir     string                                     // of the transfer's state; empty for an unrecorded transfer: nothing of that is on the disk
 	body    func(*run) error                           // goes through the phases, and returns why they ended, never nil

@@ -17,12 +17,13 @@ import (
 // Disk is a [Store] in files and directories. [Create], [Adopt], [Open] and [Seed]
 // return one. A state directory must not be used by two of them at a time.
 type Disk struct {
+	tree  *tree           // constant
+	zeros func() pieceSum // of a piece of zeros that is not the last; constant
+	parts parts
+
 	// Read without the lock, changed with it, except for the first step of Forget, and of a write to an unverified piece.
 	pieces
-	tree  *tree
-	parts parts
-	zeros func() pieceSum // of a piece of zeros that is not the last
-	stage atomic.Int32    // changed with finishing and mu
+	stage atomic.Int32 // changed with finishing and mu
 
 	finishing sync.RWMutex   // held during Publish and Finish, and by readers that settle files
 	closing   sync.WaitGroup // files that are being closed for another store to open one
