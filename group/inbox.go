@@ -223,14 +223,17 @@ func (in *inbox) drop(s *source, number uint64) {
 // the newest message of the user. Messages up to it that are not complete are given up.
 func (in *inbox) first(p *proto.Parcel) {
 	s := in.of(p.Sender)
-	s.started = true
-	if p.Number+maxAhead < s.next { // the sender was restarted after its clock was set back: its numbers start with the clock
+	next := p.Number + 1
+	switch {
+	case p.Number+maxAhead < s.next: // the sender was restarted after its clock was set back: its numbers start with the clock
 		for number := range s.messages {
 			in.drop(s, number)
 		}
-		s.next = 0
+	case s.started: // otherwise relays may have brought later messages first
+		next = max(next, s.next)
 	}
-	in.skip(p.Sender, s, max(s.next, p.Number+1))
+	s.started = true
+	in.skip(p.Sender, s, next)
 	if len(p.Payload) > 0 {
 		in.push(arrival{from: p.Sender, bytes: p.Payload, cost: len(p.Payload) + overhead})
 	}

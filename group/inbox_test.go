@@ -71,6 +71,13 @@ func TestInboxOrder(t *testing.T) {
 			in.add(parcels("a", 7, "old", 1)[0], start)
 			in.add(parcels("a", 8, "new", 1)[0], start)
 		}, "newest new"},
+		{"relays are ahead of the sender", func(in *inbox) {
+			in.of("a").session = true
+			in.add(parcels("a", 8, "third", 1)[0], start)
+			in.first(&proto.Parcel{Sender: "a", Number: 5})
+			in.add(parcels("a", 6, "first", 1)[0], start)
+			in.add(parcels("a", 7, "second", 1)[0], start)
+		}, "first second third"},
 		{"the sender starts again", func(in *inbox) {
 			in.add(parcels("a", 7, "one", 1)[0], start)
 			in.first(&proto.Parcel{Sender: "a", Number: 100})
