@@ -171,14 +171,13 @@ const (
 	takeTimeout = 4 * silence
 )
 
-// tick checks sessions until the group ends.
+// tick checks sessions until the group ends. It does so at multiples of tickEvery, so that a node wakes up once for all its groups.
 func (g *Group) tick() {
-	tick := time.NewTicker(tickEvery)
-	defer tick.Stop()
 	for {
+		now := time.Now()
 		select {
-		case now := <-tick.C:
-			g.check(now)
+		case <-time.After(now.Truncate(tickEvery).Add(tickEvery).Sub(now)):
+			g.check(time.Now())
 		case <-g.ctx.Done():
 			return
 		}
