@@ -36,6 +36,10 @@ func NewMade() *Made {
 	return m
 }
 
+func (m *Made) String() string {
+	return fmt.Sprintf("%s, %s%s: `%s`", m.Date, m.Machine, pick(m.Commit == "", "", ", commit "+m.Commit), m.Command)
+}
+
 // Current reports whether no code that is measured has changed since the commit.
 func (m *Made) Current() bool {
 	last := git("log", "-1", "--format=%H", "--", "*.go", ":!*_test.go", ":!interop", ":!mob/sim", ":!cli/web")

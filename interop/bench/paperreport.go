@@ -14,7 +14,7 @@ A row compares the ratio of two rates on this machine with the same ratio in a p
 than {{percent .Busy}} busy. Scaled cases run with rates and sizes divided by {{.Scale}}; they are not compared if the share of the bound or
 the copies of the calibration differ from full speed by more than {{.Spread}}.
 
-{{.Made.Date}}, {{.Made.Machine}}, commit {{.Made.Commit}}: ` + "`{{.Made.Command}}`" + `
+{{.Made}}
 
 ## Calibration
 
@@ -25,7 +25,7 @@ the copies of the calibration differ from full speed by more than {{.Spread}}.
 {{with .Repeated}}
 ## The run before
 
-In {{.Agree}} of {{.Rows}} rows the ratio is within 10 % of the run of {{$.Earlier.Made.Date}}, commit {{$.Earlier.Made.Commit}}: ` + "`{{$.Earlier.Made.Command}}`" + `
+In {{.Agree}} of {{.Rows}} rows the ratio is within 10 % of the run of {{$.Earlier.Made}}
 {{range .Differ}}
 - {{.}}{{end}}
 {{end}}
