@@ -11,7 +11,7 @@ import (
 )
 
 // magic is the first line of a delta.
-const magic = "mob-delta 1\n"
+const magic = "mob-delta 2\n"
 
 // A difference is kept if it has less than 7/10 of the bytes of its piece.
 const (
@@ -24,6 +24,7 @@ const headLength = 8
 
 // Encoder makes the differences of one piece after the other. It is for one goroutine.
 type Encoder struct {
+	runs  []byte
 	out   bytes.Buffer
 	flate *flate.Writer
 }
@@ -32,18 +33,59 @@ type Encoder struct {
 // It replaces the bytes of next. The result is the caller's.
 func (e *Encoder) Encode(next, before []byte) []byte {
 	subtle.XORBytes(next, next, before)
+	e.runs = appendRuns(e.runs[:0], next)
 	e.out.Reset()
 	if e.flate == nil {
 		e.flate, _ = flate.NewWriter(&e.out, flate.BestSpeed) // the level is valid
 	} else {
 		e.flate.Reset(&e.out)
 	}
-	_, _ = e.flate.Write(next) // a bytes.Buffer takes everything
+	_, _ = e.flate.Write(e.runs) // a bytes.Buffer takes everything
 	_ = e.flate.Close()
 	if e.out.Len()*keepOf >= len(next)*keepTimes {
 		return nil
 	}
 	return bytes.Clone(e.out.Bytes())
+}
+
+// gap separates two runs. Fewer bytes that did not change take no more room within a run.
+var gap = make([]byte, 4) //nolint:gochecknoglobals // constant
+
+// appendRuns appends the runs of bytes that are not zero: the number of zeros before each, its length, and its bytes. To read only
+// what has changed takes a tenth of the time of decompressing the zeros, too.
+func appendRuns(runs, p []byte) []byte {
+	for {
+		run := bytes.TrimLeft(p, "\x00")
+		if len(run) == 0 {
+			return runs
+		}
+		runs = binary.AppendUvarint(runs, uint64(len(p)-len(run)))
+		n := bytes.Index(run, gap)
+		if n < 0 {
+			n = len(run)
+		}
+		runs = binary.AppendUvarint(runs, uint64(n))
+		runs = append(runs, run[:n]...)
+		p = run[n:]
+	}
+}
+
+// xorRuns applies runs to a piece. It fails if they do not fit.
+func xorRuns(p, runs []byte) error {
+	for len(runs) > 0 {
+		zeros, a := binary.Uvarint(runs)
+		n, b := binary.Uvarint(runs[max(a, 0):])
+		if a <= 0 || b <= 0 {
+			return errNoDelta
+		}
+		if runs = runs[a+b:]; n == 0 || n > uint64(len(runs)) || zeros > uint64(len(p)) || n > uint64(len(p))-zeros {
+			return errNoDelta
+		}
+		p = p[zeros:]
+		subtle.XORBytes(p, p[:n], runs[:n])
+		p, runs = p[n:], runs[n:]
+	}
+	return nil
 }
 
 // Start writes the first line of a delta.
@@ -112,14 +154,7 @@ func (d *Delta) Read(piece int, p []byte) bool {
 	}
 	r := flate.NewReader(io.NewSectionReader(d.file, s.offset, int64(s.length)))
 	defer r.Close()
-	var part [32 << 10]byte // stays in the cache of the processor
-	for len(p) > 0 {
-		n, err := io.ReadFull(r, part[:min(len(p), len(part))])
-		if err != nil {
-			return false
-		}
-		subtle.XORBytes(p, p, part[:n])
-		p = p[n:]
-	}
-	return true
+	most := int64(len(p)) * 3 // a run has a gap and at most two numbers of five bytes
+	runs, err := io.ReadAll(io.LimitReader(r, most))
+	return err == nil && xorRuns(p, runs) == nil
 }
