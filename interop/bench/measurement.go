@@ -96,16 +96,19 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 	errs := make([]error, 3)
 	wg.Go(func() { errs[0] = m.grid.Play(sideCtx, m.bench.Scenario) })
 	wg.Go(func() { errs[1] = m.kill(sideCtx, tr) })
-	wg.Go(func() { errs[2] = m.sample(sideCtx, start) })
 	fetchCtx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	wg.Go(func() { errs[2] = m.sample(sideCtx, start, end) })
 	err := tr.Fetch(fetchCtx, func(n *netns.Node) {
 		if m.addComplete(n, time.Since(start)) {
 			end(errSlowOnly)
 		}
 	})
-	if errors.Is(context.Cause(fetchCtx), errSlowOnly) {
+	switch why := context.Cause(fetchCtx); {
+	case errors.Is(why, errSlowOnly):
 		err = nil
+	case errors.Is(why, errStalled):
+		err = why
 	}
 	stop()
 	wg.Wait()
@@ -114,6 +117,30 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 
 // errSlowOnly ends the fetching when only slow nodes are left.
 var errSlowOnly = errors.New("only slow nodes are left")
+
+// errStalled ends the fetching when nothing moves: some stock clients wait for ever.
+var errStalled = errors.New("no progress")
+
+// stallTimeout is the time in which a receiver must complete, or a hundredth of the content be carried by links.
+const stallTimeout = 2 * time.Minute
+
+// stall notices that nothing moves.
+type stall struct {
+	bytes    uint64
+	complete int
+	at       time.Duration
+}
+
+// check returns errStalled if there was no progress for too long.
+func (s *stall) check(bytes uint64, complete int, size int64, now time.Duration) error {
+	if bytes-s.bytes > uint64(size)/100 || complete > s.complete {
+		*s = stall{bytes, complete, now}
+	}
+	if now-s.at < stallTimeout {
+		return nil
+	}
+	return fmt.Errorf("%w for %v with %d receivers complete", errStalled, stallTimeout, complete)
+}
 
 // addComplete records a complete receiver. It reports whether only slow nodes are left.
 func (m *measurement) addComplete(n *netns.Node, after time.Duration) bool {
@@ -155,11 +182,11 @@ func (m *measurement) kill(ctx context.Context, tr Transfer) error {
 	return nil
 }
 
-// sample samples the counters until ctx ends, and once more then.
-func (m *measurement) sample(ctx context.Context, start time.Time) error {
+// sample samples the counters until ctx ends, and once more then. It calls end if nothing moves.
+func (m *measurement) sample(ctx context.Context, start time.Time, end func(error)) error {
 	tick := time.NewTicker(sampleEvery)
 	defer tick.Stop()
-	for {
+	for stalled := (stall{}); ; {
 		carried, err := m.carried()
 		if err != nil {
 			return err
@@ -168,6 +195,16 @@ func (m *measurement) sample(ctx context.Context, start time.Time) error {
 		m.show(fetching, time.Since(start))
 		if ctx.Err() != nil {
 			return nil
+		}
+		m.mu.Lock()
+		complete := len(m.completed)
+		m.mu.Unlock()
+		bytes := uint64(0)
+		for _, n := range carried {
+			bytes += n.Bytes
+		}
+		if err := stalled.check(bytes, complete, m.bench.Size, time.Since(start)); err != nil {
+			end(err)
 		}
 		select {
 		case <-tick.C:
