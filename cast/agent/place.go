@@ -158,7 +158,11 @@ func (p *place) discard(remove func() error) (err error) {
 	if p.created.Load() {
 		err = remove()
 	}
-	if failed := os.Remove(p.dest); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+	is, failed := os.Lstat(p.dest)
+	if own, _ := p.lock.Stat(); failed == nil && os.SameFile(own, is) { // else another program has replaced it
+		failed = os.Remove(p.dest)
+	}
+	if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
 		err = errors.Join(err, failed)
 	}
 	removeEmpty(p.dest, p.parent)

@@ -32,6 +32,21 @@ func TestPlaceLocked(t *testing.T) {
 	}
 }
 
+// TestPlaceReplaced checks that a file which took the place of the destination stays when the cast ends early.
+func TestPlaceReplaced(t *testing.T) {
+	t.Parallel()
+	s := &Start{Dest: filepath.Join(t.TempDir(), "new", "dst")}
+	p, err := newPlace(s, "src")
+	must(t, err)
+	mine := s.Dest + ".mine"
+	must(t, os.WriteFile(mine, []byte("mine"), 0o600))
+	must(t, os.Rename(mine, s.Dest))
+	must(t, p.discard(nil))
+	if b, err := os.ReadFile(s.Dest); err != nil || string(b) != "mine" {
+		t.Errorf("the file has %q, %v", b, err)
+	}
+}
+
 // TestPlaceKinds checks that a link and a special file are neither replaced nor followed, and that no error proposes --force.
 func TestPlaceKinds(t *testing.T) {
 	t.Parallel()
