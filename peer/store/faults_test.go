@@ -193,6 +193,34 @@ func TestEveryFaultOfRemove(t *testing.T) {
 	}
 }
 
+// TestReplacedWhileCopied replaces a file that has other names while the store copies it. The user's file stays.
+func TestReplacedWhileCopied(t *testing.T) {
+	p := faulty(t, kind{links: true})
+	p.ok(p.start())
+	mine := []byte("mine")
+	p.fs.SetPlan(&faultPlan{
+		Times: 1, Only: func(call, name string) bool { return call == "sync" && strings.Contains(name, ".mob-") },
+		Do: func() {
+			p.ok(p.fs.Remove(faultRoot + "/a/x"))
+			p.writeFile(faultRoot+"/a/x", mine, 0o644)
+		},
+	})
+	var changed *store.ChangedError
+	if err := p.put(99); !errors.As(err, &changed) {
+		t.Errorf("the copy of a file that was replaced: %v", err)
+	}
+	p.fs.SetPlan(nil)
+	var exists *store.ExistsError
+	if err := p.put(99); !errors.As(err, &exists) {
+		t.Errorf("the next write: %v", err)
+	}
+	_ = p.end() // the copy failed
+	if is := p.readFile(faultRoot + "/a/x"); !bytes.Equal(is, mine) {
+		t.Errorf("the user's file has %d bytes", len(is))
+	}
+	p.checkOutside("replaced while copied")
+}
+
 // TestRemoveDenied checks that a removal that the system denies, as of an immutable file, fails with the file and the reason.
 func TestRemoveDenied(t *testing.T) {
 	p := faulty(t, kind{})

@@ -14,9 +14,9 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// separate replaces the file of an entry by a copy, if it has other names in the content or outside. The other names
-// keep the original. It returns the inode number of the copy.
-func (d writer) separate(entry int) (inode uint64, err error) {
+// separate replaces the file of an entry, which was describes, by a copy, if it has other names in the content or outside. The other
+// names keep the original. It returns the inode number of the copy.
+func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 	t, name := d.tree, d.tree.name(entry)
 	temp := t.tempName(name)
 	err = t.copyFile(temp, name)
@@ -24,16 +24,21 @@ func (d writer) separate(entry int) (inode uint64, err error) {
 		t.widenTo(filepath.Dir(name))
 		err = t.copyFile(temp, name)
 	}
-	if err == nil {
-		inode, err = d.recordInode(entry, temp)
+	if now, _ := t.find(name); err == nil && (now == nil || !vfs.SameFile(now, was)) {
+		err = &ChangedError{Path: t.fullPath(name), Reason: "it was replaced"}
 	}
 	if err == nil {
-		err = t.root.Rename(temp, name)
+		inode, err = d.recordInode(entry, temp)
+		if err == nil {
+			err = t.root.Rename(temp, name)
+		}
+		if err != nil {
+			_, _ = d.recordInode(entry, name) // it may have been renamed
+		}
 	}
 	t.names.note(name)
 	if err != nil {
-		_, _ = d.recordInode(entry, name) // it may have been renamed
-		_ = t.root.Remove(temp)           // or the next try does
+		_ = t.root.Remove(temp) // or the next try does
 		return 0, fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
 	}
 	return inode, nil

@@ -244,7 +244,7 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	}
 	inode, shared := vfs.StatOf(w.was).Inode, vfs.StatOf(w.was).Links > 1
 	if shared {
-		if inode, err = d.separate(entry); err != nil {
+		if inode, err = d.separate(entry, w.was); err != nil {
 			return w, err
 		}
 	}
