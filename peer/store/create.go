@@ -29,7 +29,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 		return nil, err
 	}
 	d := opening{Disk: newDisk(m, files)}
-	if err := d.createJournal(dir, journalFile, false); err != nil {
+	if err := d.createJournal(dir, JournalFile, false); err != nil {
 		return nil, err
 	}
 	// After a power loss, a destination without a journal would count as another program's.
@@ -117,7 +117,7 @@ func (d opening) startJournal(dir string, at *place, seed bool) (*Disk, error) {
 	if err := d.start(journal.CurrentBoot()); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(d.journal.Rename(journalFile), d.journal.Sync()); err != nil {
+	if err := errors.Join(d.journal.Rename(JournalFile), d.journal.Sync()); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d.Disk, nil
@@ -159,7 +159,7 @@ func (d opening) openJournal(dir string) error {
 		return err
 	}
 	d.parts.path = filepath.Join(dir, partsFile)
-	d.journal, err = journal.Open(d.tree.files.state, filepath.Join(dir, journalFile), id, d.shape())
+	d.journal, err = journal.Open(d.tree.files.state, filepath.Join(dir, JournalFile), id, d.shape())
 	return err
 }
 
@@ -174,7 +174,7 @@ func (d opening) shape() journal.Shape {
 
 // Files in a state directory.
 const (
-	journalFile    = "journal"
+	JournalFile    = "journal"
 	newJournalFile = "journal.new" // until it has all of its first records
 	partsFile      = "parts"
 )

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -219,6 +220,33 @@ func TestReplacedWhileCopied(t *testing.T) {
 		t.Errorf("the user's file has %d bytes", len(is))
 	}
 	p.checkOutside("replaced while copied")
+}
+
+// TestUnrecordedRemoved checks that an entry is removed if the journal is full and does not take its record.
+func TestUnrecordedRemoved(t *testing.T) {
+	for entry, created := range map[string]string{"a": "mkdir", "c": "open", "e": "open", "l": "symlink"} {
+		t.Run(entry, func(t *testing.T) {
+			p := faulty(t, kind{})
+			p.ok(p.start())
+			full := false
+			p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.ENOSPC, Only: func(call, name string) bool {
+				full = full || call == created && filepath.Base(name) == entry
+				return full && call == "write" && filepath.Base(name) == store.JournalFile
+			}})
+			err := p.put(99)
+			if err == nil {
+				err = p.open.Publish()
+			}
+			if !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("with a full journal: %v", err)
+			}
+			p.fs.SetPlan(nil)
+			_ = p.end() // the journal was full
+			if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); err != nil || len(left) > 0 {
+				t.Errorf("left %v, %v", left, err)
+			}
+		})
+	}
 }
 
 // TestRemoveDenied checks that a removal that the system denies, as of an immutable file, fails with the file and the reason.

@@ -32,7 +32,7 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 		return nil, err
 	}
 	if err != nil {
-		return nil, cannotRead(filepath.Join(dir, journalFile), err)
+		return nil, cannotRead(filepath.Join(dir, JournalFile), err)
 	}
 	d.sameBoot = d.journal.SameBoot(boot)
 	hasPieces := d.hasPieces(boot)

@@ -342,7 +342,7 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	}
 	defer t.closeFile(f)
 	if f.created {
-		if err = writer(d).madeEntry(entry, f.info); err != nil { // without a record it would count as another program's
+		if err = writer(d).madeEntry(entry, f.info); err != nil { // as recordNew
 			_ = t.root.Remove(name)
 		}
 	} else if f.info.Size() > 0 {
@@ -406,10 +406,7 @@ func (d publisher) createLink(entry int) error {
 	if err := t.root.Symlink(target, name); err != nil {
 		return err
 	}
-	if info, err = t.root.Lstat(name); err != nil {
-		return t.withPath(name, err)
-	}
-	return writer(d).madeEntry(entry, info)
+	return writer(d).recordNew(name, entry)
 }
 
 // finishDirs gives the directories of the store their time and mode, the inner ones first, since

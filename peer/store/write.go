@@ -101,7 +101,9 @@ func (d writer) acquire(file int, fills bool) (*handle, error) {
 		return nil, err
 	}
 	// Before the size changes: this may not be a file to write to.
-	err = d.prepared(file, f)
+	if err = d.prepared(file, f); err != nil && f.created { // as recordNew
+		_ = d.tree.root.Remove(d.tree.fileName(file))
+	}
 	if size := d.tree.layout.size(file); err == nil && f.info.Size() != size && !(fills && f.created) {
 		err = f.Truncate(size)
 	}
@@ -354,13 +356,18 @@ func (d writer) mkdir(name string, entry int) error {
 	if err := d.tree.root.Mkdir(name, transferDirMode); err != nil {
 		return err
 	}
+	return d.recordNew(name, entry)
+}
+
+// recordNew records an entry that was just created. If that fails, it removes the entry, which would stay for ever without a record.
+func (d writer) recordNew(name string, entry int) error {
 	info, err := d.tree.lstat(name)
 	if err != nil {
 		err = d.tree.withPath(name, err)
 	} else {
 		err = d.madeEntry(entry, info)
 	}
-	if err != nil { // without a record it would stay for ever
+	if err != nil {
 		_ = d.tree.root.Remove(name)
 	}
 	return err
