@@ -144,6 +144,38 @@ func TestSeededVersion(t *testing.T) {
 	}
 }
 
+// TestTransferAtVersion fetches other content to the path of a version. It stays when the follower removes old versions.
+func TestTransferAtVersion(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	dir := follower.follow(publisher.newFeed("config"), 1)
+	mine := map[string][]byte{"a": []byte("mine")}
+	seed, err := publisher.node.Seed(t.Context(), write(t, mine), peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "1")
+	get, err := follower.node.Get(seed.Link(), path, peer.GetOptions{})
+	if err == nil {
+		err = get.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	peertest.Eventually(t, "the status says why", func() bool {
+		return strings.Contains(follower.feeds.All()[0].Error, "another transfer")
+	})
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("two")}))
+	follower.await(2)
+	follower.settled(2)
+	equal(t, path, mine)
+	if _, err := follower.node.Transfer(path); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDirectoryTaken follows a feed into the data directory, and into a seed: nothing is made there.
 func TestDirectoryTaken(t *testing.T) {
 	t.Parallel()

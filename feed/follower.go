@@ -48,10 +48,11 @@ type follower struct {
 type kept struct {
 	Head []byte `json:"head,omitempty"` // signed, of the newest version
 	// Versions lists the versions on the disk, in ascending order: complete ones up to Complete, and then incomplete ones.
-	Versions []uint64 `json:"versions"`
-	Complete uint64   `json:"complete"`
-	Saved    int64    `json:"saved"`
-	Last     int64    `json:"last_saved"` // of the newest complete version
+	Versions []uint64          `json:"versions"`
+	IDs      map[uint64]string `json:"ids,omitempty"` // content ids of Versions
+	Complete uint64            `json:"complete"`
+	Saved    int64             `json:"saved"`
+	Last     int64             `json:"last_saved"` // of the newest complete version
 }
 
 // followerFile has what a follower keeps.

@@ -31,6 +31,10 @@ func (f *follower) startVersion(h *Head) {
 	f.removeAll(all[complete:][:old])
 	f.change(func() {
 		f.kept.Head, f.kept.Versions = h.signed, slices.Delete(slices.Clone(all), complete, complete+old)
+		if f.kept.IDs == nil {
+			f.kept.IDs = make(map[uint64]string)
+		}
+		f.kept.IDs[h.Seq] = h.Link.Manifest.String()
 	})
 }
 
@@ -60,13 +64,14 @@ func (f *follower) removeAll(versions []uint64) {
 		if len(left) > 0 {
 			f.log.Info("files of an old version stay, since they are not the follower's or were changed", "path", f.path(seq), "files", len(left))
 		}
+		delete(f.kept.IDs, seq)
 	}
 }
 
 // remove removes a version as far as this node made it. It returns the files that are left.
 func (f *follower) remove(seq uint64) (left []store.Left, err error) {
 	copied := f.copied(seq)
-	for _, t := range f.node.Transfers() {
+	if t, err := f.node.Transfer(f.kept.IDs[seq]); err == nil { // other content at the path is the user's
 		if st := t.Progress(); st.Root == f.path(seq) && !(copied && st.Seed) {
 			if left, err = f.node.Remove(t, !copied); err != nil {
 				return left, err
