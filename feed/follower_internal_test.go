@@ -16,6 +16,7 @@ import (
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
 )
 
 // newTestFollower returns a follower of no feed.
@@ -155,5 +156,48 @@ func TestSentVersionServed(t *testing.T) {
 	link.Peers = publisher.Addrs()
 	if v, err = f.fetch(t.Context(), &corrupt); err != nil || v.Saved != 0 {
 		t.Errorf("with other content: version %+v, %v", v, err)
+	}
+}
+
+// TestChangedVersionServed replaces a file of a version whose content was sent, before a transfer serves it: the transfer fails, and
+// the user's file stays.
+func TestChangedVersionServed(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	path, content := peertest.RandomFile(t, 100_000)
+	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
+	encoded, err := seeded.Manifest().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content}
+	v, err := f.fetch(t.Context(), h)
+	if err == nil {
+		err = v.flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.settle(h, &v.Version)
+	mine := []byte("mine")
+	err = errors.Join(os.WriteFile(v.Path+".mine", mine, 0o644), os.Rename(v.Path+".mine", v.Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.serve(h)
+	served, err := n.Transfer(link.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exists *store.ExistsError
+	if err := served.Wait(t.Context()); !errors.As(err, &exists) {
+		t.Errorf("the transfer of a changed version: %v", err)
+	}
+	if _, err := f.remove(1); err != nil {
+		t.Error(err)
+	}
+	if is, err := os.ReadFile(v.Path); err != nil || !bytes.Equal(is, mine) {
+		t.Errorf("%s has %d bytes, %v", v.Path, len(is), err)
 	}
 }

@@ -86,7 +86,7 @@ func (f *follower) remove(seq uint64) (left []store.Left, err error) {
 
 // A version of which nothing is fetched is written without a transfer: content that was sent with the head, and content that the
 // node has at another path, such as in the directory of another feed. Its journal and manifest are in a directory of the state, for
-// its removal.
+// its removal, and for the transfer that serves it.
 const (
 	copyPrefix   = "copy-"
 	manifestFile = "manifest"
@@ -194,16 +194,25 @@ func (f *follower) removeCopy(seq uint64) (left []store.Left, err error) {
 	return left, os.RemoveAll(dir)
 }
 
-// serve starts a transfer that serves the newest version, if there is none.
+// serve starts a transfer that serves the newest version, if there is none. It continues the journal, so files that the user
+// has replaced stay.
 func (f *follower) serve(h *Head) {
-	encoded, err := os.ReadFile(filepath.Join(f.copyDir(h.Seq), manifestFile))
+	dir := f.copyDir(h.Seq)
+	encoded, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil || h.Seq != f.kept.Complete {
 		return // a transfer has fetched it, or it is incomplete
 	}
 	if _, err := f.node.Transfer(h.Link.String()); err == nil {
 		return
 	}
-	if _, err := f.node.Get(h.Link, f.path(h.Seq), peer.GetOptions{Manifest: encoded, Reuse: true}); err != nil {
+	journal, err := os.ReadFile(filepath.Join(dir, store.JournalFile))
+	if err == nil {
+		_, err = f.node.Get(h.Link, f.path(h.Seq), peer.GetOptions{Manifest: encoded, Journal: journal})
+	}
+	if err == nil {
+		err = os.RemoveAll(dir)
+	}
+	if err != nil {
 		f.log.Warn("the newest version is not served", "version", h.Seq, "error", err)
 	}
 }

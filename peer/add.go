@@ -113,6 +113,7 @@ func (a *addition) resume() error {
 	if !t.For(a.record.User) {
 		return &ElsewhereError{}
 	}
+	delete(a.files, store.JournalFile) // it has its own
 	if _, err := a.writeFiles(); err != nil {
 		return err
 	}

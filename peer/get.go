@@ -21,6 +21,8 @@ type GetOptions struct {
 	Reuse bool `json:"reuse,omitempty"`
 	// Manifest is the encoded manifest that the link names. If it is nil, it is requested from members.
 	Manifest []byte `json:"-"`
+	// Journal is the journal of a store that has written path, and is closed: a new transfer continues it.
+	Journal []byte `json:"-"`
 	// Torrent is the info dictionary of the link's info-hash. If it is nil, it is requested
 	// from members and BitTorrent clients.
 	Torrent []byte `json:"torrent,omitempty"`
@@ -105,7 +107,7 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		if err := n.transfers.checkApart(a.place, a.record, nil); err != nil {
 			return nil, err
 		}
-		if err := n.fs.checkFree(root, opt.Reuse, opt.User); err != nil {
+		if err := n.fs.checkFree(root, opt.Reuse || opt.Journal != nil, opt.User); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +120,9 @@ func (o *GetOptions) addition(link *proto.Link) addition {
 		record: metadata.Record{
 			Link: link, Added: time.Now(), User: o.User, SpecialBits: o.SpecialBits, InOrder: o.InOrder, Priority: o.Priority,
 		},
-		files:   map[string][]byte{metadata.ManifestFile: o.Manifest, metadata.TorrentFile: o.Torrent},
+		files: map[string][]byte{
+			metadata.ManifestFile: o.Manifest, metadata.TorrentFile: o.Torrent, store.JournalFile: o.Journal,
+		},
 		reuse:   o.Reuse,
 		origins: o.Origins,
 		open:    o.Store,
