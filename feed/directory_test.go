@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
@@ -141,6 +142,23 @@ func TestSeededVersion(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "2")); !os.IsNotExist(err) {
 		t.Errorf("version 2 is still there: %v", err)
+	}
+}
+
+// TestVersionsPermanent follows a feed at a node that ends transfers after an hour: it does not end a version.
+func TestVersionsPermanent(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, follower := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	follower.node.SetKeep(peer.Keep{For: time.Hour, Delete: true})
+	follower.follow(publisher.newFeed("weights"), 1)
+	publisher.post("weights", write(t, map[string][]byte{"a": randomBytes(2 << 20)}))
+	version, err := follower.node.Transfer(follower.await(1).Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ends := version.Status().Ends; !ends.IsZero() {
+		t.Errorf("the version ends at %v", ends)
 	}
 }
 

@@ -43,7 +43,7 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	}
 	f.startVersion(h)
 	v := &fetched{Version: Version{Seq: h.Seq, ID: h.Link.Manifest.String(), Path: f.path(h.Seq), Note: h.Note, Length: m.Length()}}
-	opt := peer.GetOptions{Manifest: encoded, Origins: f.origins(h, m)}
+	opt := peer.GetOptions{Manifest: encoded, Origins: f.origins(h, m), Permanent: true}
 	local := opt.Origins
 	var before peer.Status
 	known, err := f.node.Transfer(h.Link.String())

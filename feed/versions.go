@@ -207,7 +207,7 @@ func (f *follower) serve(h *Head) {
 	}
 	journal, err := os.ReadFile(filepath.Join(dir, store.JournalFile))
 	if err == nil {
-		_, err = f.node.Get(h.Link, f.path(h.Seq), peer.GetOptions{Manifest: encoded, Journal: journal})
+		_, err = f.node.Get(h.Link, f.path(h.Seq), peer.GetOptions{Manifest: encoded, Journal: journal, Permanent: true})
 	}
 	if err == nil {
 		err = os.RemoveAll(dir)

@@ -181,6 +181,7 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 			rec.Selected, rec.Whole, rec.Completed = selected, false, time.Time{}
 		}
 		rec.SpecialBits, rec.InOrder = rec.SpecialBits || a.record.SpecialBits, a.record.InOrder
+		rec.Permanent = rec.Permanent || a.record.Permanent
 	})
 }
 

@@ -32,6 +32,8 @@ type GetOptions struct {
 	Select metadata.Selection `json:"select,omitzero"`
 	// Priority is the priority of the transfer at this node. A known transfer keeps its priority if this is empty.
 	Priority limit.Priority `json:"priority,omitempty"`
+	// Permanent is set if only Remove ends the transfer, as the versions of a feed, and not [Node.SetKeep].
+	Permanent bool `json:"-"`
 	// User is the calling user, nil for the owner of the node. No file is written that
 	// the user may not write, and Reuse must not be set.
 	User *vfs.User `json:"-"`
@@ -119,6 +121,7 @@ func (o *GetOptions) addition(link *proto.Link) addition {
 	return addition{
 		record: metadata.Record{
 			Link: link, Added: time.Now(), User: o.User, SpecialBits: o.SpecialBits, InOrder: o.InOrder, Priority: o.Priority,
+			Permanent: o.Permanent,
 		},
 		files: map[string][]byte{
 			metadata.ManifestFile: o.Manifest, metadata.TorrentFile: o.Torrent, store.JournalFile: o.Journal,

@@ -36,7 +36,7 @@ func (n *Node) SetKeep(k Keep) { n.keep.Store(&k) }
 // kept has the properties that decide how long a transfer is kept.
 type kept struct {
 	transfer *Transfer
-	complete bool
+	complete bool // and not permanent
 	fetched  bool
 	since    time.Time // when it was seeded, or complete
 	number   int64     // grows with each completion, whatever the clock shows
@@ -119,7 +119,7 @@ func (n *Node) endKept(now time.Time) {
 func keptOf(t *Transfer, now time.Time) kept {
 	s := t.state()
 	k := kept{
-		transfer: t, complete: s.rec.Whole, fetched: !s.rec.Seed, since: keptSince(&s.rec), number: s.rec.Number,
+		transfer: t, complete: s.rec.Whole && !s.rec.Permanent, fetched: !s.rec.Seed, since: keptSince(&s.rec), number: s.rec.Number,
 		bytes: s.rec.Link.Length,
 	}
 	if m := s.desc.Manifest(); m != nil {
@@ -144,7 +144,7 @@ func keptSince(r *metadata.Record) time.Time {
 
 // ends returns when the transfer ends, zero if it does not.
 func (k *Keep) ends(r *metadata.Record) time.Time {
-	if k.For == 0 || !r.Whole {
+	if k.For == 0 || !r.Whole || r.Permanent {
 		return time.Time{}
 	}
 	return keptSince(r).Add(k.For)

@@ -56,4 +56,17 @@ func TestKeep(t *testing.T) {
 		t.Errorf("%d transfers, %v", len(a.Transfers()), err)
 	}
 	peertest.EqualFile(t, path, content)
+
+	permanent, err := a.Get(link, out, peer.GetOptions{Permanent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.Wait(t, permanent)
+	a.SetKeep(peer.Keep{For: time.Hour, Disk: 1, Delete: true})
+	peer.EndAll(a, later(3*time.Hour))
+	peer.EndAll(a, later(4*time.Hour))
+	if ends := permanent.Status().Ends; len(a.Transfers()) != 1 || !ends.IsZero() {
+		t.Errorf("%d transfers; the permanent one ends at %v", len(a.Transfers()), ends)
+	}
+	peertest.EqualFile(t, out, content)
 }

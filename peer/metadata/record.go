@@ -39,6 +39,8 @@ type Record struct {
 	InOrder bool `json:"in_order,omitempty"`
 	// Priority is empty if none was given.
 	Priority limit.Priority `json:"priority,omitempty"`
+	// Permanent is set if only [peer.Node.Remove] ends the transfer.
+	Permanent bool `json:"permanent,omitempty"`
 	// FollowLinks is set for a seed that includes the targets of symbolic links.
 	FollowLinks bool `json:"follow_links,omitempty"`
 	// Announce are announce URLs that users of this node named when they seeded the content. Link.Announce may
