@@ -15,9 +15,9 @@ import (
 
 const rmHelp = `Stops a transfer and forgets it: the node no longer serves the content. Files stay,
 unless --content deletes what was fetched, complete or not: the files, symbolic links
-and directories of the content that mob has written or kept with --reuse. It keeps files
-that were changed since, other files, and directories that are not empty, and lists
-them. Seeded content is never deleted.`
+and directories of the content that mob has created. It keeps files that --reuse took
+over or that were changed since, other files, and directories that are not empty, and
+lists them. Seeded content is never deleted.`
 
 const rmExample = `  mob rm big.tar
   mob rm bafyreia2jh7ppwlz7vi66uz7qhenc5hgrsbuustnlgiex74n7rdzhve2ry --content`
