@@ -36,6 +36,7 @@ func NewMade() *Made {
 	return m
 }
 
+// String returns the date, machine, commit and command of the results.
 func (m *Made) String() string {
 	return fmt.Sprintf("%s, %s%s: `%s`", m.Date, m.Machine, pick(m.Commit == "", "", ", commit "+m.Commit), m.Command)
 }
