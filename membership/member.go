@@ -119,7 +119,7 @@ func (m *Member) checkGrant(g *Grant) error {
 	case c.Network != m.cfg.Network:
 		return fmt.Errorf("the certificate is of the network %s, not of %s", c.Network, m.cfg.Network)
 	case c.Peer != m.cfg.Self:
-		return fmt.Errorf("the certificate is of the node %s, and this one is %s: `mob network sign FILE %s`",
+		return fmt.Errorf("the certificate is of the node %s, and this one is %s: `mob network sign FILE %s --cluster NAME`",
 			c.Peer, m.cfg.Self, m.cfg.Self)
 	case m.cfg.Cluster != "" && c.Cluster != m.cfg.Cluster:
 		return fmt.Errorf("the certificate is for the cluster %s, not %s: use --cluster %s, or have another one signed",

@@ -163,7 +163,7 @@ func TestNew(t *testing.T) {
 		{"a grant", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "geneva"}, ""},
 		{"no cluster", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get)}, ""},
 		{"another network", Config{Network: other.ID(), Grant: sign(t, secret, self, "geneva", Get)}, "of the network " + secret.ID().String()},
-		{"another node", Config{Network: secret.ID(), Grant: sign(t, secret, newPeer(t), "geneva", Get)}, "`mob network sign FILE " + self.String()},
+		{"another node", Config{Network: secret.ID(), Grant: sign(t, secret, newPeer(t), "geneva", Get)}, "`mob network sign FILE " + self.String() + " --cluster NAME`"},
 		{"another cluster", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva", Get), Cluster: "lyon"}, "use --cluster geneva"},
 		{"a rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack3"}, ""},
 		{"another rack", Config{Network: secret.ID(), Grant: sign(t, secret, self, "geneva/rack3", Get), Cluster: "geneva/rack4"}, "use --cluster geneva/rack3"},

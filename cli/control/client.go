@@ -36,7 +36,7 @@ type NoDaemonError struct{ Data string }
 
 // Error implements error.
 func (e *NoDaemonError) Error() string {
-	return fmt.Sprintf("no daemon is running in %s: start one with `mobd --data %s`, or give another --data", e.Data, e.Data)
+	return fmt.Sprintf("no daemon is running in %s: start mobd with this --data, or give another one", e.Data)
 }
 
 // Client calls the daemon of a data directory. Its methods may be called from any
