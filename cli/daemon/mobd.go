@@ -17,8 +17,8 @@ other nodes, and resumes its transfers after a restart.
 
 Once it runs it prints "ready" and the node's address on standard output. Commands reach
 it through the socket mobd.sock in the data directory. SIGTERM stops it. On SIGHUP it
-reads limits, trackers, log-level, certificate and revoked again from the configuration
-file.
+reads limits, trackers, log-level, certificate, revoked and [keep] again from the
+configuration file.
 
 Nodes with the same --cluster form a mob; they should share a fast network. A name such
 as geneva/rack3 is of a rack: each byte enters the site geneva once, and each of its
@@ -28,6 +28,10 @@ precedence over it.
 In it, [[limit]] limits some hours of some days, in local time. Hours such as
 22:00-06:00 end on the next day. Where entries overlap, the later one counts. Local time
 is the time zone $TZ, such as Europe/Berlin, by default the machine's.
+
+[keep] ends transfers: for is the time that they stay, such as "30d" or "12h", disk the
+size of all downloads beyond which the oldest ends, and delete = true deletes the files
+of downloads that end. Seeded files are never deleted.
 
 Without --network anyone who reaches the daemon and has a link may fetch the content, and
 names of clusters are not verified. With it the daemon accepts members of that network
