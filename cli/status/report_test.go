@@ -1,9 +1,14 @@
 package status
 
 import (
+	"os"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -60,4 +65,40 @@ func TestDamagedSeedState(t *testing.T) {
 			t.Errorf("%d damaged pieces: ls has %q, status %q", c.damaged, list, status)
 		}
 	}
+}
+
+// TestDocumented checks that the operator's guide has the fields of `mob status --json`.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operating/trouble.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, guide, _ := strings.Cut(string(text), "## Status for programs")
+	guide, _, _ = strings.Cut(guide, "\n## ")
+	listed := map[string]bool{}
+	for _, code := range regexp.MustCompile("`[a-z_.]+`").FindAllString(guide, -1) {
+		for name := range strings.SplitSeq(strings.Trim(code, "`"), ".") {
+			listed[name] = true
+		}
+	}
+	var check func(reflect.Type)
+	check = func(typ reflect.Type) {
+		for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+			typ = typ.Elem()
+		}
+		if typ.Kind() != reflect.Struct || typ == reflect.TypeFor[feed.Info]() || typ == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for f := range typ.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "" && name != "-" && !listed[name] {
+				t.Errorf("%v: %s is not in the guide", typ, name)
+			}
+			if name != "-" {
+				check(f.Type)
+			}
+		}
+	}
+	check(reflect.TypeFor[report]())
 }
