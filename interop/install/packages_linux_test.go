@@ -269,6 +269,8 @@ func (i *installation) trackerRuns() {
 func (i *installation) removal() {
 	i.t.Helper()
 	i.run("cp", "/srv/content/big", data+"/content")
+	tracker := strings.Fields(i.run("mob", "--data", "/srv/tracker", "network", "id", "--tracker"))[0]
+	i.run("mob", "--data", data, "feed", "new", "weights", "--tracker", "/ip4/127.0.0.1/tcp/4000/p2p/"+tracker)
 	i.run(i.pm.remove...)
 	if who, err := i.try("root", "pgrep", "-u", "mob"); err == nil {
 		i.t.Errorf("processes %s of mob run after the removal", who)
