@@ -1,4 +1,4 @@
-# Fourteen words: build packages image test race grid guard sim faults soak fuzz bench lint cover. CI runs all the same.
+# Fourteen words: build packages image test race grid guard sim faults soak fuzz bench lint cover.
 
 SHELL := bash
 
