@@ -60,8 +60,6 @@ type Config struct {
 	AttachExternal func(ctx context.Context, t *Transfer)
 	// Limits are the limits of the node at its start.
 	Limits limit.Limits
-	// OpenFiles limits the open files of all transfers. 0 means [store.DefaultOpenFiles].
-	OpenFiles int
 	// Umask has the permissions that are taken off the modes in manifests. 0 keeps the modes of the source.
 	Umask fs.FileMode
 	// Tuning tunes the strategy of every swarm. The zero value means [mob.DefaultTuning].

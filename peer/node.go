@@ -90,7 +90,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	n := &Node{
 		cfg:       cfg,
 		lock:      lock,
-		files:     store.NewFiles(cfg.OpenFiles),
+		files:     store.NewFiles(0),
 		fs:        osFileSystem(),
 		transfers: &registry{data: cfg.Data, byID: map[cid.Cid]*Transfer{}},
 		sharing:   newSharing(),
