@@ -3,6 +3,7 @@ package peer
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -64,14 +65,9 @@ func (r *registry) swarm(key []byte) *swarm.Swarm {
 func (r *registry) all() []*Transfer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ts := make([]*Transfer, 0, len(r.byID))
-	for _, t := range r.byID {
-		ts = append(ts, t)
-	}
-	slices.SortFunc(ts, func(a, b *Transfer) int {
+	return slices.SortedFunc(maps.Values(r.byID), func(a, b *Transfer) int {
 		return cmp.Or(a.state().rec.Added.Compare(b.state().rec.Added), cmp.Compare(a.ID.KeyString(), b.ID.KeyString()))
 	})
-	return ts
 }
 
 // add adds a transfer at a place, unless the node has a transfer of its content, which it returns.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -94,10 +96,7 @@ func (r *remote) take(record json.RawMessage) bool {
 func (r *remote) lose() {
 	r.mu.Lock()
 	r.lost = true
-	var all []*remoteCommand
-	for _, c := range r.running {
-		all = append(all, c)
-	}
+	all := slices.Collect(maps.Values(r.running))
 	r.mu.Unlock()
 	for _, c := range all {
 		c.exit(&Exited{Status: connectionLost}, true)

@@ -3,8 +3,10 @@ package netns
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -130,10 +132,7 @@ func (p *Process) awaitEnd() error {
 // killAll kills and reaps all processes, after the grid was closed to new ones.
 func (g *Grid) killAll() error {
 	g.mu.Lock()
-	var running []*Process
-	for p := range g.processes {
-		running = append(running, p)
-	}
+	running := slices.Collect(maps.Keys(g.processes))
 	g.mu.Unlock()
 
 	var errs []error

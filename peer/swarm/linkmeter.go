@@ -117,11 +117,7 @@ func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration
 	if len(sums) == 0 {
 		return nil, told
 	}
-	var clusters []string
-	for cluster := range sums {
-		clusters = append(clusters, cluster)
-	}
-	slices.SortFunc(clusters, func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), strings.Compare(a, b)) })
+	clusters := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), strings.Compare(a, b)) })
 	clusters = clusters[:min(len(clusters), proto.MaxMeasured)]
 	slices.Sort(clusters)
 	for _, cluster := range clusters {
