@@ -195,8 +195,7 @@ func (h *host) await(t *peer.Transfer) error {
 // explain returns an error that names the copy as the user did, so that hosts with the same error have the same text.
 func (h *host) explain(err error) error {
 	output := h.caster.cfg.Output
-	var exists *store.ExistsError
-	if errors.As(err, &exists) {
+	if _, exists := errors.AsType[*store.ExistsError](err); exists {
 		return fmt.Errorf("%s exists already: remove it or choose another path", output)
 	}
 	return errors.New(strings.ReplaceAll(err.Error(), h.output, output))

@@ -267,8 +267,7 @@ func (e requestErrors) Unwrap() []error { return e }
 // without libp2p's record of the attempts.
 func oneLine(err error) string {
 	text := err.Error()
-	var dial *libp2pswarm.DialError
-	if errors.As(err, &dial) && len(dial.DialErrors) > 0 {
+	if dial, ok := errors.AsType[*libp2pswarm.DialError](err); ok && len(dial.DialErrors) > 0 {
 		causes := make([]string, len(dial.DialErrors))
 		for i, e := range dial.DialErrors {
 			causes[i] = e.Cause.Error()

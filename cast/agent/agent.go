@@ -273,8 +273,7 @@ func (a *agent) settle(err error) {
 		return
 	}
 	f := &Failed{Progress: p, Error: a.describe(err)}
-	var status *exitError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*exitError](err); ok {
 		f.Exit = status.status
 	}
 	a.out.Load().send(&Report{Failed: f})

@@ -197,8 +197,7 @@ func explainWrite(dest string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return fmt.Errorf("the disk is full: %s does not fit", dest)
 	}
-	var why syscall.Errno
-	if errors.As(err, &why) { // without the temporary name
+	if why, ok := errors.AsType[syscall.Errno](err); ok { // without the temporary name
 		err = why
 	}
 	return fmt.Errorf("write %s: %w", dest, err)

@@ -91,8 +91,7 @@ func strippedLength(f *os.File) (int64, error) {
 	}
 	e, err := elf.NewFile(f)
 	if err != nil {
-		var format *elf.FormatError
-		if errors.As(err, &format) {
+		if _, ok := errors.AsType[*elf.FormatError](err); ok {
 			return info.Size(), nil
 		}
 		return 0, err

@@ -186,8 +186,7 @@ func (s *search) request(ctx context.Context, r *request) (b []byte, err error) 
 			return nil, err
 		}
 		b, err = requestDocument(ctx, stream, key, s.limit, &r.progress)
-		var remote *proto.RemoteError
-		if !errors.As(err, &remote) || remote.Code != proto.CodeUnknownSwarm {
+		if remote, ok := errors.AsType[*proto.RemoteError](err); !ok || remote.Code != proto.CodeUnknownSwarm {
 			return b, err
 		}
 	}

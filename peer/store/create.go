@@ -72,8 +72,7 @@ func Again(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 
 func adopt(dir, root string, m *proto.Manifest, files *Files, takeOver bool) (*Disk, error) {
 	d, err := Create(dir, root, m, files)
-	var exists *ExistsError
-	if !errors.As(err, &exists) {
+	if _, exists := errors.AsType[*ExistsError](err); !exists {
 		return d, err
 	}
 	at, err := openFree(files.fs, root)

@@ -87,8 +87,7 @@ func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
 
 // asRemoved turns an error about a path that no longer exists into a [*ChangedError].
 func asRemoved(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) && errors.Is(err, fs.ErrNotExist) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, fs.ErrNotExist) {
 		return &ChangedError{Path: at.Path, Reason: "it was removed; try again", Err: err}
 	}
 	return err

@@ -65,8 +65,7 @@ func (p *place) lstat() (fs.FileInfo, error) {
 
 // withPath puts the path into an error of a directory.
 func (p *place) withPath(err error) error {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: at.Op, Path: p.path, Err: at.Err}
 	}
 	return err

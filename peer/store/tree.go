@@ -51,8 +51,7 @@ func (t *tree) open(at *place) error {
 	t.path = at.path
 	root, err := permit(t, ".", func() (vfs.Root, error) { return at.open(t.single()) })
 	t.root = root
-	var changed *ChangedError
-	if err != nil && !errors.As(err, &changed) {
+	if _, changed := errors.AsType[*ChangedError](err); err != nil && !changed {
 		return cannotRead(t.dir(), err)
 	}
 	return err
@@ -156,8 +155,7 @@ func notThere(err error) bool {
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return errno == syscall.ENOTDIR || errno == syscall.EISDIR || errno == syscall.ELOOP
 	}
 	// A directory was replaced by a link that leads out of the root.
@@ -169,8 +167,7 @@ func (t *tree) withPath(name string, err error) error { return withPath(t.fullPa
 
 // withPath puts a path into an error.
 func withPath(path string, err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: "open", Path: path, Err: p.Err}
 	}
 	return err
@@ -178,8 +175,7 @@ func withPath(path string, err error) error {
 
 // withoutPath returns the cause of an error about a path.
 func withoutPath(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -51,8 +51,7 @@ func (s *Swarm) announce(first []proto.Member) {
 			s.announced.Store(-1)
 			retry = min(2*retry, announceRetryMax)
 			level := slog.LevelDebug
-			var rejection *proto.RemoteError
-			if errors.As(err, &rejection) && (rejection.Code == proto.CodeNoMember || rejection.Code == proto.CodeExcluded) &&
+			if r, ok := errors.AsType[*proto.RemoteError](err); ok && (r.Code == proto.CodeNoMember || r.Code == proto.CodeExcluded) &&
 				err.Error() != rejected {
 				level, rejected = slog.LevelWarn, err.Error()
 			}
@@ -127,10 +126,9 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 				continue
 			}
 			s.noteRejection(err)
-			var rejected *proto.RemoteError
-			excluded := errors.As(err, &rejected) && (rejected.Code == proto.CodeExcluded || rejected.Code == proto.CodeNoMember)
-			if excluded && !s.Complete() {
-				s.Fail(rejected) // the link is wrong: its own peers reject the node
+			if r, ok := errors.AsType[*proto.RemoteError](err); ok && (r.Code == proto.CodeExcluded || r.Code == proto.CodeNoMember) &&
+				!s.Complete() {
+				s.Fail(r) // the link is wrong: its own peers reject the node
 				return
 			}
 		}

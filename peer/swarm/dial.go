@@ -41,8 +41,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			return
 		}
 		s.noteRejection(err)
-		var rejected *proto.RemoteError
-		if errors.As(err, &rejected) && rejected.Code == proto.CodeExcluded {
+		if rejected, ok := errors.AsType[*proto.RemoteError](err); ok && rejected.Code == proto.CodeExcluded {
 			s.logExclusion(info.ID, err)
 		} else {
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
@@ -59,8 +58,7 @@ func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 	defer cancel()
 	for _, key := range slices.Backward(s.cfg.Link.Keys()) {
 		c, err = s.connectAs(ctx, info, key.Bytes())
-		var rejected *proto.RemoteError
-		if !errors.As(err, &rejected) || rejected.Code != proto.CodeUnknownSwarm {
+		if rejected, ok := errors.AsType[*proto.RemoteError](err); !ok || rejected.Code != proto.CodeUnknownSwarm {
 			break
 		}
 	}
@@ -148,8 +146,7 @@ func ReadHello(stream network.Stream) (*proto.Hello, error) {
 
 // noteRejection records for the status that this node and a peer do not admit each other.
 func (s *Swarm) noteRejection(err error) {
-	var rejected *transport.NotAdmittedError
-	if errors.As(err, &rejected) {
+	if rejected, ok := errors.AsType[*transport.NotAdmittedError](err); ok {
 		s.notAdmitted.Store(rejected)
 	}
 }

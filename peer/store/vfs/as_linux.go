@@ -185,8 +185,7 @@ func (r *asRoot) at(name string, want uint32, f func(path string) error) error {
 	}
 	defer unix.Close(fd)
 	err = f(in(fd, name))
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: p.Op, Path: filepath.Join(r.path, name), Err: p.Err}
 	}
 	return err
