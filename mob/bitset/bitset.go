@@ -165,14 +165,6 @@ func (s *Set) Intersection(t *Set, from int) iter.Seq[int] {
 	}
 }
 
-// Intersects reports whether the set and t, which has the same bound, have a number in common.
-func (s *Set) Intersects(t *Set) bool {
-	for range s.Intersection(t, 0) {
-		return true
-	}
-	return false
-}
-
 // Ranges returns the set as ranges.
 func (s *Set) Ranges() []proto.Range {
 	var rs []proto.Range
