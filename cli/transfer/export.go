@@ -47,8 +47,6 @@ func (f *exportFlags) add(fl *pflag.FlagSet) {
 	fl.StringVarP(&f.out, "output", "o", "", "file to write, or the directory for it (default the content's name and .torrent)")
 	fl.BoolVarP(&f.force, "force", "f", false, "replace a file that exists")
 	f.node.AddBTTrackers(fl)
-	fl.BoolP("quiet", "q", false, "") // for scripts that give it
-	_ = fl.MarkHidden("quiet")
 }
 
 func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) error {
