@@ -37,15 +37,7 @@ func eachBitTorrent(t *testing.T, tracker func() *stock.Tracker, test func(t *te
 // content for the first node.
 func newSite(t *testing.T, size int64) Site {
 	t.Helper()
-	g, err := netns.New(netns.Config{Clusters: netns.Clusters(2, 2), Links: netns.Uniform(3*netns.MBps, "A", "B")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	g := newGrid(t, netns.Config{Clusters: netns.Clusters(2, 2), Links: netns.Uniform(3*netns.MBps, "A", "B")})
 	path := filepath.Join(t.TempDir(), "it's all of it.bin")
 	if err := writeContent(t.Context(), path, size, 1); err != nil {
 		t.Fatal(err)

@@ -18,15 +18,7 @@ func TestFlowBesideSwarm(t *testing.T) {
 	needsGrid(t)
 	const rate, during = 6 * netns.MBps, 8 * time.Second
 	links := netns.Uniform(rate, "A", "B")
-	grid, err := netns.New(netns.Config{Clusters: netns.Clusters(3, 3), Links: links, RTT: 30 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := grid.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	grid := newGrid(t, netns.Config{Clusters: netns.Clusters(3, 3), Links: links, RTT: 30 * time.Millisecond})
 	f := &Fleet{Grid: grid, Bin: bin(t), Dir: t.TempDir()}
 	f.startTracker(t, grid.Node("A", 0))
 	source := f.startDaemon(t, grid.Node("A", 0))

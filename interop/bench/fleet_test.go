@@ -28,7 +28,14 @@ func newFleet(t testing.TB, links netns.Links, nodes ...int) (*Fleet, []string) 
 	for _, c := range clusters {
 		names = append(names, c.Name)
 	}
-	grid, err := netns.New(netns.Config{Clusters: clusters, Links: links.Among(names...)})
+	grid := newGrid(t, netns.Config{Clusters: clusters, Links: links.Among(names...)})
+	return &Fleet{Grid: grid, Bin: bin(t), Dir: t.TempDir()}, names
+}
+
+// newGrid makes a grid for the length of a test.
+func newGrid(t testing.TB, c netns.Config) *netns.Grid {
+	t.Helper()
+	grid, err := netns.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +44,7 @@ func newFleet(t testing.TB, links netns.Links, nodes ...int) (*Fleet, []string) 
 			t.Error(err)
 		}
 	})
-	return &Fleet{Grid: grid, Bin: bin(t), Dir: t.TempDir()}, names
+	return grid
 }
 
 // randomContent makes a file of n random bytes.

@@ -28,15 +28,7 @@ func lingerFleet(t testing.TB, n int, size int64) (f *Fleet, link string) {
 	for i := range clusters {
 		clusters[i].NIC = lingerNIC
 	}
-	grid, err := netns.New(netns.Config{Clusters: clusters, Links: netns.Uniform(lingerWAN, "A", "B"), RTT: lingerRTT})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := grid.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	grid := newGrid(t, netns.Config{Clusters: clusters, Links: netns.Uniform(lingerWAN, "A", "B"), RTT: lingerRTT})
 	f = &Fleet{Grid: grid, Bin: bin(t), Dir: t.TempDir()}
 	f.startTracker(t, grid.Node("A", 0))
 	link = f.startDaemon(t, grid.Node("A", 0)).mustSeed(t, size)

@@ -33,14 +33,8 @@ func dialTo(t *testing.T, serve func(net.Conn)) error {
 		serve(c)
 	}()
 	defer func() { <-done }()
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
+	other := newKey(t)
 	h, err := NewHost(key, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)

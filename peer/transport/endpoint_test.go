@@ -36,10 +36,7 @@ func anyone(peer.ID) bool { return true }
 
 func start(t testing.TB) *node {
 	t.Helper()
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	endpoint, err := NewEndpoint(key)
 	if err != nil {
 		t.Fatal(err)

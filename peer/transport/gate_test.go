@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"runtime"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -28,7 +26,7 @@ func TestGate(t *testing.T) {
 	t.Parallel()
 	secret, other := newTestSecret(t), newTestSecret(t)
 	node := func(t *testing.T) host.Host { return newTestMember(t, secret, nil) }
-	open := startHost
+	open := newListening
 	with := func(change func(*membership.Certificate)) func(*testing.T) host.Host {
 		return func(t *testing.T) host.Host { return newTestMember(t, secret, change) }
 	}
@@ -196,7 +194,7 @@ func TestGateSendsNonMembersNothing(t *testing.T) {
 	t.Parallel()
 	secret := newTestSecret(t)
 	m := newTestMember(t, secret, nil)
-	stranger := startHost(t)
+	stranger := newListening(t)
 	shown, control := watchBytes(stranger, proto.MemberProtocol), watchBytes(stranger, proto.ControlProtocol)
 	_, err := request(t.Context(), m, stranger, proto.ControlProtocol)
 	if err == nil {
@@ -348,10 +346,7 @@ func TestGateExpires(t *testing.T) {
 func TestGateNonMembersCostLittle(t *testing.T) {
 	t.Parallel()
 	m := newTestMember(t, newTestSecret(t), nil)
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	stranger, err := NewHost(key, nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -394,10 +389,7 @@ func BenchmarkHandshake(b *testing.B) {
 					hosts[i] = newTestMember(b, secret, nil)
 					continue
 				}
-				key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-				if err != nil {
-					b.Fatal(err)
-				}
+				key := newKey(b)
 				h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
 				if err != nil {
 					b.Fatal(err)

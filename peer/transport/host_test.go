@@ -9,10 +9,7 @@ import (
 )
 
 func TestHostListens(t *testing.T) {
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -31,17 +28,18 @@ func TestHostListens(t *testing.T) {
 }
 
 func TestListenOnForeignAddress(t *testing.T) {
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	if h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.1/tcp/1")}, nil, nil); err == nil {
 		h.Close()
 		t.Error("listening on an address of another machine succeeded")
 	}
 }
 
-func newKey() (crypto.PrivKey, error) {
+func newKey(t testing.TB) crypto.PrivKey {
+	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	return key, err
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }

@@ -17,10 +17,7 @@ import (
 // newListening returns a host that listens on loopback.
 func newListening(t *testing.T) host.Host {
 	t.Helper()
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
 	if err != nil {
 		t.Fatal(err)

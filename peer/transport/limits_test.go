@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -142,7 +141,7 @@ func TestNonMemberStreamsBounded(t *testing.T) {
 // The connection of a non-member ends some time after its last stream. That of a member does
 // not.
 func TestIdleConnections(t *testing.T) {
-	a, b := startHost(t), startHost(t)
+	a, b := newListening(t), newListening(t)
 	b.SetStreamHandler("/echo", func(s network.Stream) { s.Close() })
 	if err := a.Connect(within(t), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
 		t.Fatal(err)
@@ -187,23 +186,9 @@ func TestIdleConnections(t *testing.T) {
 	check(idleTimeout, 0)
 }
 
-func startHost(t *testing.T) host.Host {
-	t.Helper()
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { h.Close() })
-	return h
-}
-
 // A stream that is not read takes 256 KiB, and not more however much is sent.
 func TestUnreadStream(t *testing.T) {
-	a, b := startHost(t), startHost(t)
+	a, b := newListening(t), newListening(t)
 	b.SetStreamHandler("/unread", func(s network.Stream) {
 		_, _ = s.Read(make([]byte, 1))
 		<-t.Context().Done()

@@ -2,14 +2,12 @@ package transport
 
 import (
 	"context"
-	"crypto/rand"
 	"io"
 	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -30,10 +28,7 @@ type testMember struct {
 // newTestMember starts a host. change, if not nil, changes its grant before it is signed.
 func newTestMember(t testing.TB, secret *membership.Secret, change func(*membership.Certificate)) *testMember {
 	t.Helper()
-	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
 		t.Fatal(err)

@@ -19,10 +19,7 @@ import (
 // tlsConfig returns the configuration of a new node.
 func tlsConfig(t *testing.T) *tls.Config {
 	t.Helper()
-	key, err := newKey()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	e, err := NewEndpoint(key)
 	if err != nil {
 		t.Fatal(err)
