@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/bitset"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
@@ -223,15 +225,6 @@ func (s *Swarm) Stored() (pieces int, bytes int64) {
 // maxFiles bounds the names of files in a status.
 const maxFiles = 100
 
-func numbers(ranges []proto.Range) (list []int) {
-	for _, r := range ranges {
-		for i := uint64(r.First); i < r.End(); i++ {
-			list = append(list, int(i))
-		}
-	}
-	return list
-}
-
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -262,7 +255,7 @@ func (s *Swarm) waiting(m mob.Status) string {
 	case m.Settling:
 		return "news of the own cluster"
 	case s.receivedBad(m):
-		files, _ := s.m.FilesOf(numbers(m.Lacking), maxFiles)
+		files, _ := s.m.FilesOf(slices.Collect(bitset.Numbers(m.Lacking, s.m.Pieces())), maxFiles)
 		return fmt.Sprintf("the %s of %s: no connected peer has them sound, and another source is needed",
 			count(lacking, "missing piece"), list(files))
 	case m.Fetching == 0 && m.Available == 0:

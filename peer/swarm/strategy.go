@@ -5,6 +5,7 @@ import (
 
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/mob/assign"
+	"github.com/mobgrid/mob/mob/bitset"
 	picker "github.com/mobgrid/mob/mob/coded"
 	"github.com/mobgrid/mob/mob/permutation"
 	"github.com/mobgrid/mob/peer/payload"
@@ -96,7 +97,7 @@ func (s *Swarm) stateConfig() mob.Config {
 func (s *Swarm) offered() (have []proto.Range) {
 	for i := range s.m.Pieces() {
 		if s.st.Has(i) || s.unreadable[i] || s.leavesOut(i) {
-			have = append(have, proto.Range{First: uint32(i), Count: 1})
+			have = bitset.Append(have, i)
 		}
 	}
 	return have
