@@ -191,8 +191,8 @@ members of all.
 
 Daemons and trackers read it with --revoked, at the start or on SIGHUP, and forward it:
 one of them is enough. The sessions of the members in it end within seconds. An id stays
-revoked, also if a newer list does not contain it. Without an ID the list is unchanged,
-or empty. A member that had the secret can make new ids; then make a new network.`
+revoked, also if a newer list does not contain it. Without an ID the new list has the same
+members, or none. A member that had the secret can make new ids; then make a new network.`
 
 func newNetworkRevoke(a *command.App) *cobra.Command {
 	return a.Command(command.Spec{
