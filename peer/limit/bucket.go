@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// nothing is the rate of a bucket that lets nothing pass.
-const nothing Rate = -1
-
 // credit bounds the time in which an unused bucket accumulates tokens, so that a timer that fires
 // late costs no throughput. In any two seconds it adds one percent.
 const credit = 20 * time.Millisecond
@@ -125,7 +122,7 @@ func (b *Bucket) Starved() bool {
 // settle pays for the time since the last call.
 func (b *Bucket) settle() {
 	now := time.Now()
-	r := max(float64(b.rate.Load()), 0)
+	r := float64(b.rate.Load())
 	if since := now.Sub(b.at); since > 0 && !b.at.IsZero() {
 		b.owed = max(b.owed-r*since.Seconds(), min(b.owed, -r*credit.Seconds()))
 	}
@@ -133,17 +130,17 @@ func (b *Bucket) settle() {
 }
 
 // open reports whether the next call may pass.
-func (b *Bucket) open() bool { return b.rate.Load() == 0 || b.owed <= 0 && b.rate.Load() > 0 }
+func (b *Bucket) open() bool { return !b.Limited() || b.owed <= 0 }
 
 func (b *Bucket) take(n int) {
-	if b.rate.Load() > 0 {
+	if b.Limited() {
 		b.owed += float64(n)
 		b.passed.Add(int64(n))
 	}
 }
 
 func (b *Bucket) refund(n int) {
-	if b.rate.Load() > 0 {
+	if b.Limited() {
 		b.owed -= float64(n)
 		b.passed.Add(-int64(n))
 	}
@@ -160,8 +157,8 @@ func (b *Bucket) serve() {
 		b.timer.Stop()
 		b.timer = nil
 	}
-	if r := b.rate.Load(); len(b.waiters) > 0 && r > 0 {
-		after := time.Duration(b.owed / float64(r) * float64(time.Second))
+	if len(b.waiters) > 0 {
+		after := time.Duration(b.owed / float64(b.rate.Load()) * float64(time.Second))
 		b.timer = time.AfterFunc(after+time.Microsecond, func() { // rounded up
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -92,7 +92,10 @@ func TestBucketSetRate(t *testing.T) {
 			if d := time.Since(began); d < time.Second || d > time.Second+2*time.Millisecond {
 				t.Errorf("to %v: waited %v", to, d)
 			}
-			b.SetRate(nothing)
+			b.SetRate(1)
+			if err := b.Wait(t.Context(), 1e6); err != nil {
+				t.Fatal(err)
+			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			if b.Try(1) || b.Wait(ctx, 1) == nil || !b.Starved() || b.Starved() {
