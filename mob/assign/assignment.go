@@ -159,11 +159,7 @@ func (a *Assignment) Next(m *Member, pieces iter.Seq[int], deferred func(i int) 
 
 // Owes reports whether the plan has the node send a piece to a member.
 func (a *Assignment) Owes(to *Member, i int) bool {
-	if a.self < 0 || to == nil {
-		return false
-	}
-	parent, _ := a.route.Parent(to.host, i)
-	return parent == a.self
+	return a.self >= 0 && to != nil && a.route.Parent(to.host, i) == a.self
 }
 
 // From reports whether the plan has a parent send a piece, followed or not.
@@ -232,7 +228,7 @@ func (a *Assignment) gateway(level, i int) int {
 		}
 		for h >= 0 && a.inGroup(h, level) {
 			*known = int32(h)
-			h, _ = a.route.Parent(h, i)
+			h = a.route.Parent(h, i)
 		}
 	}
 	return int(*known)
@@ -246,7 +242,7 @@ func (a *Assignment) entering(level, i int) int {
 		if a.self >= 0 && a.inGroup(a.self, level) {
 			*known = 0
 			for h := range a.plan.Hosts {
-				if parent, _ := a.route.Parent(h, i); a.inGroup(h, level) && (parent < 0 || !a.inGroup(parent, level)) {
+				if parent := a.route.Parent(h, i); a.inGroup(h, level) && (parent < 0 || !a.inGroup(parent, level)) {
 					*known++
 				}
 			}

@@ -28,18 +28,17 @@ func (p *Plan) Route() *Route {
 	return r
 }
 
-// Parent returns the host that sends a piece to a host, and in which stage of the broadcast, from
-// 0 to the number of trees less one. A parent gets a piece in the same stage as the host or
-// earlier. The parent is -1 for the source, and for a host that is not in the plan.
-func (r *Route) Parent(host, piece int) (parent, stage int) {
-	tree, stage := r.Tree(host, piece)
+// Parent returns the host that sends a piece to a host, or -1 for the source, and for a host that is not in the plan.
+func (r *Route) Parent(host, piece int) int {
+	tree, _ := r.Tree(host, piece)
 	if tree < 0 {
-		return -1, 0
+		return -1
 	}
-	return r.trees[tree].Parents[host], stage
+	return r.trees[tree].Parents[host]
 }
 
-// Tree returns the tree through which a host gets a piece, and the stage as Parent does. The tree is
+// Tree returns the tree through which a host gets a piece, and in which stage of the broadcast, from 0 to the
+// number of trees less one. A parent gets a piece in the same stage as the host or earlier. The tree is
 // -1 for the source, and for a host that is not in the plan.
 func (r *Route) Tree(host, piece int) (tree, stage int) {
 	if len(r.trees) == 0 || host < 0 || host >= len(r.trees[0].Parents) || r.trees[0].Parents[host] < 0 {
