@@ -62,7 +62,7 @@ func TestPageHidesDirectories(t *testing.T) {
 		{Name: "b", Root: "/srv/secret/deep/b", Error: "mkdir /srv/secret/deep: read-only file system"},
 		{Name: "c", Root: "/c"},
 		{Name: `"root":"x/y"`, Root: `/srv/"quo\ted" & <b>/d`},
-	}}
+	}, Feeds: []pageFeed{{Root: "/srv/private/weights", Error: "mkdir /srv/private/weights: not a directory"}}}
 	b, err := json.Marshal(&p)
 	if err != nil {
 		t.Fatal(err)
@@ -79,5 +79,8 @@ func TestPageHidesDirectories(t *testing.T) {
 		if tr.Root != want[i][0] || tr.Error != want[i][1] || tr.Name != p.Transfers[i].Name {
 			t.Errorf("transfer %d: path %q, error %q, name %q", i, tr.Root, tr.Error, tr.Name)
 		}
+	}
+	if f := public.Feeds[0]; f.Root != "…/weights" || f.Error != "mkdir …/weights: not a directory" {
+		t.Errorf("feed %+v", f)
 	}
 }

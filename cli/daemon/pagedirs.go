@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// rootField matches the path of a transfer in an event, and the directory of the path.
+// rootField matches the path of a transfer or a feed in an event, and the directory of the path.
 var rootField = regexp.MustCompile(`"root":"((?:[^"\\]|\\.)+)/[^"/]*"`)
 
-// hideDirectories replaces the directories of the transfers in an event of the page, also in errors.
+// hideDirectories replaces the directories of the transfers and feeds in an event of the page, also in errors.
 func hideDirectories(event string) string {
 	var dirs []string
 	for _, field := range rootField.FindAllStringSubmatch(event, -1) {

@@ -22,6 +22,7 @@ type pageFeed struct {
 	Saved     int64          `json:"saved"`
 	Error     string         `json:"error,omitempty"`
 	Followers []pageFollower `json:"followers,omitempty"`
+	Root      string         `json:"root,omitempty"` // of the versions; for hideDirectories
 }
 
 // pageFollower is a follower of a feed that the node publishes. Complete is 0 if it has not reported.
@@ -35,7 +36,7 @@ type pageFollower struct {
 // pageFeeds returns what the page shows of feeds.
 func pageFeeds(all []feed.Info) (out []pageFeed) {
 	for _, f := range all[:min(len(all), maxPageFeeds)] {
-		p := pageFeed{Name: f.Name, Follows: f.Dir != "", Newest: f.Newest, Complete: f.Complete, Saved: f.Saved, Error: f.Error}
+		p := pageFeed{Name: f.Name, Follows: f.Dir != "", Newest: f.Newest, Complete: f.Complete, Saved: f.Saved, Error: f.Error, Root: f.Dir}
 		if l, err := feed.ParseLink(f.Link); err == nil && l.Name == "" {
 			p.Name = "…" + l.ID()[len(l.ID())-8:]
 		}

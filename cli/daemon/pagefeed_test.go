@@ -23,7 +23,7 @@ func TestPageFeeds(t *testing.T) {
 	followed.Link, followed.Dir = "magnet:?xt=urn:mob-feed:"+id, "/versions"
 	got := pageFeeds([]feed.Info{published, followed})
 	b, c := libpeer.ID("b").String(), libpeer.ID("c").String()
-	want := fmt.Sprintf("[{weights false 7 7 0  [{%s C 0 0} {%s B 7 5}]} {…4kx6nXTN true 3 2 9 failed []}]", c, b)
+	want := fmt.Sprintf("[{weights false 7 7 0  [{%s C 0 0} {%s B 7 5}] } {…4kx6nXTN true 3 2 9 failed [] /versions}]", c, b)
 	if fmt.Sprint(got) != want {
 		t.Errorf("feeds %v, want %s", got, want)
 	}

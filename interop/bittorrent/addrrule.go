@@ -23,7 +23,7 @@ func (e *rejectedAddr) Error() string {
 }
 
 // trackerHint is the hint how to allow a tracker.
-const trackerHint = ": if the tracker is yours, start mobd with --bt-tracker and this URL"
+const trackerHint = ": if the tracker is yours, start mobd with --bt-tracker and its URL"
 
 // check fails unless the node may connect to addr. by is the address of the tracker that returned addr. It is
 // invalid for an address of a link.

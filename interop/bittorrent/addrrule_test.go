@@ -173,6 +173,22 @@ func TestLinkNamesLocalServices(t *testing.T) {
 	}
 }
 
+// TestProblemHidesPasskey checks that the problem of a private tracker does not contain what identifies its user.
+func TestProblemHidesPasskey(t *testing.T) {
+	t.Parallel()
+	s, sample := ruledServer(t), newSample(t, 1<<10)
+	var text string
+	done := func() bool {
+		text = s.Problem(sample.plainLink().InfoHash)
+		return true
+	}
+	trackers := []string{"http://user:PASSKEY@127.0.0.1:1/PASSKEY/announce?key=PASSKEY"}
+	describeUntil(t, s, sample, trackers, nil, done, "BitTorrent tracker http://127.0.0.1:1: ", "--bt-tracker")
+	if strings.Contains(text, "PASSKEY") {
+		t.Error(text)
+	}
+}
+
 // TestNamedTracker checks trackers that the operator named on loopback, or a user with a seed: the node asks them. They may
 // return clients on loopback, but redirect to no other service there.
 func TestNamedTracker(t *testing.T) {

@@ -57,10 +57,10 @@ func (m *connManager) newAnnouncer(text string) (announcer, *trackerDialer, erro
 
 // announce announces the node to a tracker and adds the peers of its replies to addrs,
 // until the context ends.
-func (m *connManager) announce(url string) {
-	client, dialer, err := m.newAnnouncer(url)
+func (m *connManager) announce(text string) {
+	client, dialer, err := m.newAnnouncer(text)
 	if err != nil {
-		m.log.Warn("tracker ignored", "url", url, "error", err)
+		m.log.Warn("tracker ignored", "tracker", trackerName(text), "error", err)
 		return
 	}
 	defer client.Close()
@@ -87,10 +87,10 @@ func (m *connManager) announce(url string) {
 			}
 		} else {
 			retry = min(2*retry, maxInterval)
-			m.log.Debug("announce failed", "url", url, "error", err)
+			m.log.Debug("announce failed", "tracker", trackerName(text), "error", err)
 		}
 		if m.ctx.Err() == nil {
-			m.fail("tracker "+url, err)
+			m.fail("tracker "+trackerName(text), err)
 		}
 		select {
 		case <-time.After(pause):
@@ -105,6 +105,15 @@ func (m *connManager) announce(url string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.ctx), stoppedTimeout)
 	defer cancel()
 	_, _ = client.Announce(ctx, m.announceRequest(tracker.Stopped), m.announceOptions()) // the tracker expires the node
+}
+
+// trackerName returns the URL of a tracker without what names a user of a private one, in the log and in the status of a transfer.
+func trackerName(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "?"
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 func (m *connManager) announceRequest(event tracker.AnnounceEvent) tracker.AnnounceRequest {
