@@ -86,7 +86,7 @@ var table = map[string]rule{
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 
-	"interop/bittorrent": {ours: []string{"interop/bittorrent/bdecode", "mob/bitset", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store"},
+	"interop/bittorrent": {ours: []string{"interop/bittorrent/bdecode", "mob/bitset", "mob/quota", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store"},
 		outside: []string{"github.com/anacrolix/torrent"}},
 	"interop/bittorrent/bdecode":  {outside: []string{}, pure: true},
 	"interop/bittorrent/metainfo": {ours: []string{"interop/bittorrent/bdecode", "proto"}, outside: []string{"github.com/anacrolix/torrent/bencode", "github.com/anacrolix/torrent/types/infohash"}, pure: true},

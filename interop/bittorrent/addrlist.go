@@ -5,10 +5,12 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/mobgrid/mob/mob/quota"
 )
 
 const (
-	// maxAddrs bounds the addresses of a torrent.
+	// maxAddrs bounds the addresses of a torrent. A tracker may name as many as are free.
 	maxAddrs = 1000
 	// minBackoff is the pause after the first failed dial or the end of a connection.
 	// It doubles up to maxBackoff. Then the address is dropped until a tracker returns
@@ -23,30 +25,32 @@ type addrList struct {
 	// changed holds a token when there may be an address to dial.
 	changed chan struct{}
 
-	mu sync.Mutex
-	m  map[netip.AddrPort]*addrState
+	mu     sync.Mutex
+	m      map[netip.AddrPort]*addrState
+	shares *quota.Quota[string] // by tracker
 }
 
 type addrState struct {
-	busy    bool // being dialed, or connected
+	from    string // its tracker
+	busy    bool   // being dialed, or connected
 	next    time.Time
 	backoff time.Duration
 }
 
 func newAddrList() *addrList {
-	return &addrList{changed: make(chan struct{}, 1), m: map[netip.AddrPort]*addrState{}}
+	return &addrList{changed: make(chan struct{}, 1), m: map[netip.AddrPort]*addrState{}, shares: quota.New[string](maxAddrs)}
 }
 
-// add adds addresses, as far as there is room. It skips invalid ones.
-func (l *addrList) add(addrs []netip.AddrPort) {
+// add adds addresses from a tracker, or from a link if that is empty, as far as there is room. It skips invalid ones.
+func (l *addrList) add(from string, addrs []netip.AddrPort) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, a := range addrs {
 		if a.Port() == 0 || !a.Addr().IsValid() || a.Addr().IsUnspecified() || a.Addr().IsMulticast() {
 			continue
 		}
-		if l.m[a] == nil && len(l.m) < maxAddrs {
-			l.m[a] = &addrState{backoff: minBackoff}
+		if l.m[a] == nil && l.shares.Take(from) {
+			l.m[a] = &addrState{from: from, backoff: minBackoff}
 		}
 	}
 	l.signal()
@@ -95,6 +99,7 @@ func (l *addrList) release(a netip.AddrPort, now time.Time, duration time.Durati
 		s.backoff = minBackoff
 	case s.backoff >= maxBackoff:
 		delete(l.m, a)
+		l.shares.Release(s.from)
 		return
 	}
 	s.next = now.Add(s.backoff)

@@ -76,7 +76,7 @@ func (m *connManager) announce(text string) {
 		cancel()
 		if err == nil {
 			event, retry = tracker.None, minRetry
-			m.addrs.add(slices.DeleteFunc(peerAddrs(reply.Peers), func(a netip.AddrPort) bool {
+			m.addrs.add(text, slices.DeleteFunc(peerAddrs(reply.Peers), func(a netip.AddrPort) bool {
 				return dialer.checkPeer(a.Addr()) != nil
 			}))
 			pause = min(max(time.Duration(reply.Interval)*time.Second, minInterval), maxInterval)

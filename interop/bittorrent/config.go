@@ -61,7 +61,7 @@ const (
 // Limits for clients.
 const (
 	// maxConns bounds the connections of one torrent, maxDialed the dialed ones among
-	// them. maxHandshakes bounds the connections in their handshake.
+	// them. maxHandshakes bounds the connections in their handshake. One address has as many as are free.
 	maxConns      = 200
 	maxDialed     = 80
 	maxHandshakes = 128

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -41,8 +42,9 @@ type connManager struct {
 	addrs *addrList
 	wg    sync.WaitGroup // connections and dials
 
-	mu     sync.Mutex        // guards what follows
-	conns  map[[20]byte]bool // by peer id, true if dialed
+	mu     sync.Mutex               // guards what follows
+	conns  map[[20]byte]bool        // by peer id, true if dialed
+	shares *quota.Quota[netip.Addr] // of maxConns
 	banned map[netip.Addr]time.Time
 	failed map[string]error // by tracker or peer, the last error
 	closed bool
@@ -72,6 +74,7 @@ func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h hand
 		log:     log,
 		addrs:   newAddrList(),
 		conns:   map[[20]byte]bool{},
+		shares:  quota.New[netip.Addr](maxConns),
 		banned:  map[netip.Addr]time.Time{},
 		failed:  map[string]error{},
 	}
@@ -111,7 +114,7 @@ func (s *Server) run(m *connManager) error {
 }
 
 func (m *connManager) addLinked(addrs []netip.AddrPort) {
-	m.addrs.add(slices.DeleteFunc(slices.Clone(addrs), func(a netip.AddrPort) bool {
+	m.addrs.add("", slices.DeleteFunc(slices.Clone(addrs), func(a netip.AddrPort) bool {
 		err := m.server.rule.check(a.Addr(), netip.Addr{})
 		if err != nil {
 			m.fail("client "+a.String(), err)
@@ -186,6 +189,10 @@ func (m *connManager) runConn(p *remotePeer) error {
 	if p.peerID == m.server.peerID {
 		return errSelf
 	}
+	if err := m.add(p); err != nil {
+		return err
+	}
+	defer m.remove(p)
 	_ = p.SetDeadline(time.Time{})
 	err := m.handle(p)
 	m.log.Debug("client disconnected", "addr", p.addr, "error", err)
@@ -217,10 +224,10 @@ func (m *connManager) add(p *remotePeer) error {
 	switch {
 	case connected:
 		return errDuplicate
-	case len(m.conns) >= maxConns || p.dialed && allDialed >= maxDialed:
-		return errFull
 	case time.Now().Before(m.banned[p.addr.Addr()]):
 		return errBanned
+	case p.dialed && allDialed >= maxDialed || !m.shares.Take(quota.Host(p.addr.Addr())):
+		return errFull
 	}
 	m.conns[p.peerID] = p.dialed
 	return nil
@@ -230,6 +237,7 @@ func (m *connManager) remove(p *remotePeer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.conns, p.peerID)
+	m.shares.Release(quota.Host(p.addr.Addr()))
 }
 
 // fail records the last error of a tracker or a client, nil for none.

@@ -68,10 +68,10 @@ func (c *peerConn) onExtendedHandshake(b []byte) error {
 		return errMobNode
 	}
 	c.extended = h
-	if c.joined {
-		return nil
+	if !c.joined {
+		c.join()
 	}
-	return c.join()
+	return nil
 }
 
 func encodeMetadata(id pp.ExtensionNumber, m pp.ExtendedMetadataRequestMsg, piece []byte) []byte {

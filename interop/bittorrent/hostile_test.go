@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -60,6 +62,7 @@ func TestProtocolViolations(t *testing.T) {
 	huge := func(kind pp.MessageType) func(*client) {
 		return func(c *client) { c.sendRaw(append([]byte{0x7f, 0xff, 0xff, 0xff}, byte(kind))...) }
 	}
+	id := byte(0)
 	for name, do := range map[string]func(c *client){
 		"huge piece":                    huge(pp.Piece),
 		"huge bitfield":                 huge(pp.Bitfield),
@@ -98,14 +101,123 @@ func TestProtocolViolations(t *testing.T) {
 			c.conn.Close()
 		},
 	} {
+		id++ // the one before may not have left yet
 		t.Run(name, func(t *testing.T) {
-			c := connect(t, n, s, modern, 1)
+			c := connect(t, n, s, modern, id)
 			c.expect(pp.Unchoke)
 			do(c)
 			c.expectClosed()
 		})
 	}
-	connect(t, n, s, modern, 2).download()
+	connect(t, n, s, modern, id+1).download()
+}
+
+// TestBeforeExtendedHandshake checks that a client counts before its extended handshake, and that messages do not extend
+// the time for that.
+func TestBeforeExtendedHandshake(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, 1<<20)
+	n := startNode(t, "A", s.torrent(), 0)
+	sw := newSwarm(t.Context(), n.server, n.seed(t, s), s.torrent())
+	local, remote := net.Pipe()
+	defer remote.Close()
+	conn := &deadlineConn{local, make(chan time.Time, 10)}
+	go func() { _ = sw.runConn(&remotePeer{Conn: conn, handshake: *modern.handshake(s, 1)}) }()
+	c := &client{t: t, conn: remote, s: s}
+	c.expect(pp.Unchoke)
+	sw.mu.Lock()
+	if len(sw.conns) != 1 {
+		t.Errorf("%d connections", len(sw.conns))
+	}
+	sw.mu.Unlock()
+	first := <-conn.deadlines
+	for range 3 {
+		c.sendRaw(0, 0, 0, 0)
+		if next := <-conn.deadlines; !next.Equal(first) {
+			t.Errorf("the deadline is %v after a message, want %v", next, first)
+		}
+	}
+}
+
+// deadlineConn sends its deadlines for reads to a channel.
+type deadlineConn struct {
+	net.Conn
+	deadlines chan time.Time
+}
+
+func (c *deadlineConn) SetReadDeadline(t time.Time) error {
+	c.deadlines <- t
+	return c.Conn.SetReadDeadline(t)
+}
+
+// TestConnectionsOfOneAddress takes as many connections as one address can get, with a handshake and without. A client at
+// another address connects.
+func TestConnectionsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, 1<<20)
+	n := startNode(t, "A", s.torrent(), 0)
+	n.seed(t, s)
+	for i := range maxConns / 2 {
+		connect(t, n, s, basic, byte(i)).expect(pp.Unchoke)
+	}
+	rejected, err := net.Dial("tcp", n.server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rejected.Close()
+	_ = rejected.SetDeadline(time.Now().Add(2 * time.Minute))
+	if _, err := exchangeHandshakes(rejected, *basic.handshake(s, 255)); err == nil { // the end may come before it
+		(&client{t: t, conn: rejected, s: s}).expectClosed()
+	}
+	for range maxHandshakes {
+		silent, err := net.Dial("tcp", n.server.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer silent.Close()
+	}
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	conn, err := from.Dial("tcp", n.server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute))
+	if _, err := exchangeHandshakes(conn, *basic.handshake(s, 254)); err != nil {
+		t.Fatal(err)
+	}
+	(&client{t: t, conn: conn, s: s}).download()
+}
+
+// TestAddressesOfOneTracker adds more addresses from a tracker than a torrent may have. Addresses from another one are dialed.
+func TestAddressesOfOneTracker(t *testing.T) {
+	t.Parallel()
+	addrs := func(c byte, n int) (all []netip.AddrPort) {
+		for i := range n {
+			all = append(all, netip.AddrPortFrom(netip.AddrFrom4([4]byte{198, 51, 100, c}), uint16(i+1)))
+		}
+		return all
+	}
+	l, now := newAddrList(), time.Now()
+	l.add("hostile", addrs(1, 2*maxAddrs))
+	honest := addrs(2, 10)
+	l.add("honest", honest)
+	for {
+		a, _, ok := l.next(now)
+		if !ok {
+			break
+		}
+		honest = slices.DeleteFunc(honest, func(b netip.AddrPort) bool { return a == b })
+	}
+	if len(honest) > 0 || len(l.m) > maxAddrs {
+		t.Errorf("%d of 10 addresses are not dialed, and there are %d", len(honest), len(l.m))
+	}
+	for range 20 {
+		l.release(addrs(1, 1)[0], now, 0, io.EOF)
+	}
+	if l.m[addrs(1, 1)[0]] != nil || l.shares.Used() != len(l.m) {
+		t.Error("a dropped address takes room")
+	}
 }
 
 // TestCloseAfterHandshake checks a client that closes the connection before the first message: no

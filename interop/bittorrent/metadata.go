@@ -80,10 +80,6 @@ func (f *metadataFetcher) handle(p *remotePeer) error {
 	if !p.extensions.SupportsExtended() {
 		return errNoMetadata
 	}
-	if err := f.add(p); err != nil {
-		return err
-	}
-	defer f.remove(p)
 	stop := context.AfterFunc(f.ctx, func() { _ = p.Close() })
 	defer stop()
 	info, err := f.fetch(newMetadataConn(p), p.addr)

@@ -258,7 +258,7 @@ func TestDescribeByBadClients(t *testing.T) {
 			addr, conns := startMetadataClient(t, s, "127.0.0.2", bad.do)
 			ctx, cancel := context.WithCancel(t.Context())
 			f := server.newMetadataFetcher(ctx, proto.InfoHash(s.meta.Hash))
-			f.addrs.add([]netip.AddrPort{addr})
+			f.addrs.add("", []netip.AddrPort{addr})
 			ended := make(chan error, 1)
 			go func() { ended <- server.run(f.connManager) }()
 			eventually(t, "the end of the bad client", func() bool {

@@ -96,7 +96,6 @@ func (c *peerConn) run() error {
 	err := context.Cause(c.ctx)
 	if c.joined {
 		c.attachment.Leave(err)
-		c.swarm.remove(c.remote)
 	}
 	return err
 }
@@ -130,16 +129,14 @@ func (c *peerConn) sendFirst() {
 func (c *peerConn) read() error {
 	r := bufio.NewReaderSize(c.remote, 64<<10)
 	if !c.remote.extensions.SupportsExtended() {
-		if err := c.join(); err != nil {
-			return err
-		}
+		c.join()
 	}
+	deadline := time.Now().Add(handshakeTimeout)
 	for {
-		timeout := idleTimeout
-		if !c.joined {
-			timeout = handshakeTimeout
+		if c.joined {
+			deadline = time.Now().Add(idleTimeout)
 		}
-		_ = c.remote.SetReadDeadline(time.Now().Add(timeout))
+		_ = c.remote.SetReadDeadline(deadline)
 		if err := c.readMessage(r); err != nil {
 			return err
 		}
@@ -147,10 +144,7 @@ func (c *peerConn) read() error {
 }
 
 // join makes the client a peer of the swarm, after the extended handshake.
-func (c *peerConn) join() error {
-	if err := c.swarm.add(c.remote); err != nil {
-		return err
-	}
+func (c *peerConn) join() {
 	c.joined = true
 	port := c.remote.addr.Port()
 	if c.extended.Port > 0 && c.extended.Port < 1<<16 && !c.remote.dialed {
@@ -171,7 +165,6 @@ func (c *peerConn) join() error {
 	available := c.state.available()
 	c.mu.Unlock()
 	c.attachment.Send(&proto.Have{Have: available})
-	return nil
 }
 
 // Receive implements [peer.ExternalPeer]: it translates a message for the client.

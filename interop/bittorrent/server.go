@@ -14,6 +14,7 @@ import (
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
@@ -40,7 +41,7 @@ type Server struct {
 
 	// Safe for concurrent use.
 	localNets  localNets
-	handshakes chan struct{} // a token for each connection in its handshake
+	handshakes *quota.Shared[netip.Addr] // of connections in their handshake
 	wg         sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows
@@ -64,7 +65,7 @@ func serve(cfg Config, l net.Listener) *Server {
 	s := &Server{
 		cfg:        cfg,
 		listener:   l,
-		handshakes: make(chan struct{}, maxHandshakes),
+		handshakes: quota.NewShared[netip.Addr](maxHandshakes),
 		managers:   map[proto.InfoHash]*connManager{},
 	}
 	s.dial = cfg.Dial
@@ -112,20 +113,20 @@ func (s *Server) acceptLoop() {
 			time.Sleep(acceptPause) // likely out of file descriptors
 			continue
 		}
-		select {
-		case s.handshakes <- struct{}{}:
-			s.wg.Go(func() { s.handle(conn) })
-		default:
+		if release, ok := s.handshakes.Take(quota.Host(remoteAddr(conn).Addr())); ok {
+			s.wg.Go(func() { s.handle(conn, release) })
+		} else {
 			_ = conn.Close()
 		}
 	}
 }
 
-func (s *Server) handle(conn net.Conn) {
+// handle runs an accepted connection, and calls shaken after its handshake.
+func (s *Server) handle(conn net.Conn, shaken func()) {
 	defer conn.Close()
 	addr := remoteAddr(conn)
 	p, m, err := s.acceptHandshake(conn)
-	<-s.handshakes
+	shaken()
 	if err != nil {
 		s.cfg.Log.Debug("handshake failed", "addr", addr, "error", err)
 		return
