@@ -3,12 +3,15 @@ package bittorrent
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"errors"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pp "github.com/anacrolix/torrent/peer_protocol"
@@ -28,6 +31,8 @@ const (
 	metadataTimeout   = 10 * time.Second
 	metadataGrace     = 30 * time.Second
 	metadataPieceTime = time.Second
+	// A client without a slot waits for slotWait until the slowest of those with one gives way.
+	slotWait = 10 * time.Second
 	// maxSkipped bounds messages of other types: it is the length of the bitfield of as
 	// many pieces as an info dictionary may have.
 	maxSkipped = proto.MaxTorrent / sha1.Size / 8
@@ -45,8 +50,10 @@ type metadataFetcher struct {
 	*connManager
 	slots chan struct{} // a token for each client that sends the info dictionary
 
-	mu   sync.Mutex // guards what follows
-	info []byte
+	mu      sync.Mutex // guards what follows
+	info    []byte
+	running []*metadataConn // that have a slot
+	ended   time.Time       // when the slowest gave way
 }
 
 // Describe downloads the info dictionary of a link's torrent from BitTorrent clients:
@@ -107,29 +114,62 @@ func (f *metadataFetcher) fetch(c *metadataConn, addr netip.AddrPort) ([]byte, e
 	if err := c.receiveHandshake(); err != nil {
 		return nil, err
 	}
-	select {
-	case f.slots <- struct{}{}:
-	case <-f.ctx.Done():
-		return nil, context.Cause(f.ctx)
+	for waiting := true; waiting; {
+		select {
+		case f.slots <- struct{}{}:
+			waiting = false
+		case <-time.After(slotWait):
+			f.endSlowest()
+		case <-f.ctx.Done():
+			return nil, context.Cause(f.ctx)
+		}
 	}
-	defer func() { <-f.slots }()
+	f.mu.Lock()
+	c.start = time.Now()
+	f.running = append(f.running, c)
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		f.running = slices.DeleteFunc(f.running, func(other *metadataConn) bool { return other == c })
+		f.mu.Unlock()
+		<-f.slots
+	}()
 	return c.download()
 }
 
+// endSlowest closes the connection to the client that would end last.
+func (f *metadataFetcher) endSlowest() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.running) == 0 || time.Since(f.ended) < slotWait {
+		return
+	}
+	f.ended = time.Now()
+	slowest := slices.MaxFunc(f.running, func(a, b *metadataConn) int { return cmp.Compare(a.left(), b.left()) })
+	_ = slowest.conn.Close()
+}
+
 // metadataConn downloads the info dictionary from one client. It is used by one
-// goroutine.
+// goroutine, except for left.
 type metadataConn struct {
 	conn      net.Conn
+	start     time.Time // of the download
 	r         *bufio.Reader
 	size      int                // of the info dictionary, from the client's handshake
 	id        pp.ExtensionNumber // of metadata messages to the client
 	pieces    [][]byte           // nil where they have not been received
 	requested int                // pieces, in order
-	received  int                // pieces
+	received  atomic.Int64       // pieces
 }
 
 func newMetadataConn(conn net.Conn) *metadataConn {
-	return &metadataConn{conn: conn, r: bufio.NewReader(conn)}
+	return &metadataConn{conn: conn, r: bufio.NewReader(conn), start: time.Now()}
+}
+
+// left returns about the time until the end of the download, at its rate so far.
+func (c *metadataConn) left() time.Duration {
+	received := c.received.Load()
+	return time.Since(c.start) * time.Duration(int64(metadataPieces(c.size))-received) / time.Duration(received+1)
 }
 
 func (c *metadataConn) send(payload []byte) error {
@@ -186,9 +226,12 @@ func (c *metadataConn) receiveHandshake() error {
 
 func (c *metadataConn) download() ([]byte, error) {
 	c.pieces = make([][]byte, metadataPieces(c.size))
-	start := time.Now()
-	for c.received < len(c.pieces) {
-		for c.requested < min(len(c.pieces), c.received+metadataPipeline) {
+	for {
+		received := int(c.received.Load())
+		if received == len(c.pieces) {
+			return bytes.Join(c.pieces, nil), nil
+		}
+		for c.requested < min(len(c.pieces), received+metadataPipeline) {
 			m := pp.ExtendedMetadataRequestMsg{Type: pp.RequestMetadataExtensionMsgType, Piece: c.requested}
 			if err := c.send(encodeMetadata(c.id, m, nil)); err != nil {
 				return nil, err
@@ -196,7 +239,7 @@ func (c *metadataConn) download() ([]byte, error) {
 			c.requested++
 		}
 		deadline := time.Now().Add(metadataTimeout)
-		tooSlow := start.Add(metadataGrace + time.Duration(c.received)*metadataPieceTime)
+		tooSlow := c.start.Add(metadataGrace + time.Duration(received)*metadataPieceTime)
 		if tooSlow.Before(deadline) {
 			deadline = tooSlow
 		}
@@ -210,7 +253,6 @@ func (c *metadataConn) download() ([]byte, error) {
 			}
 		}
 	}
-	return bytes.Join(c.pieces, nil), nil
 }
 
 func (c *metadataConn) onMetadata(b []byte) error {
@@ -229,6 +271,6 @@ func (c *metadataConn) onMetadata(b []byte) error {
 			m.Piece, len(piece), m.TotalSize, c.size)
 	}
 	c.pieces[m.Piece] = bytes.Clone(piece) // without the message around it
-	c.received++
+	c.received.Add(1)
 	return nil
 }

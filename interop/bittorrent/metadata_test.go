@@ -320,6 +320,59 @@ func TestSlowMetadata(t *testing.T) {
 	})
 }
 
+// portOnly is a listener that has an address only.
+type portOnly struct{ net.Listener }
+
+func (portOnly) Addr() net.Addr { return &net.TCPAddr{} }
+
+// TestSlowMetadataGivesWay checks clients that send a huge info dictionary as slowly as they may, in all slots, while another
+// client waits for one.
+func TestSlowMetadataGivesWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		f := &metadataFetcher{slots: make(chan struct{}, maxMetadataConns)}
+		f.connManager = &connManager{server: &Server{listener: portOnly{}}, ctx: ctx}
+		var wg sync.WaitGroup
+		fetch := func(pieces int, every time.Duration) <-chan error {
+			local, remote := net.Pipe()
+			context.AfterFunc(ctx, func() { _ = local.Close() })
+			wg.Go(func() { _, _ = io.Copy(io.Discard, remote) })
+			wg.Go(func() {
+				b := appendMessage(nil, pp.Extended, metadataHandshake(pieces*chunk).encode())
+				for n := 0; ; n++ {
+					if _, err := remote.Write(b); err != nil {
+						return
+					}
+					time.Sleep(every)
+					m := pp.ExtendedMetadataRequestMsg{Type: pp.DataMetadataExtensionMsgType, Piece: n}
+					b = appendMessage(nil, pp.Extended, encodeMetadata(ownMetadataID, m, make([]byte, chunk)))
+				}
+			})
+			ended := make(chan error, 1)
+			wg.Go(func() {
+				_, err := f.fetch(newMetadataConn(local), netip.AddrPort{})
+				_ = local.Close()
+				ended <- err
+			})
+			return ended
+		}
+		for range maxMetadataConns {
+			fetch(proto.MaxTorrent/chunk, metadataPieceTime)
+		}
+		time.Sleep(metadataGrace)
+		start := time.Now()
+		if err := <-fetch(10, metadataPieceTime/2); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(start); d > 2*slotWait {
+			t.Errorf("after %v", d)
+		}
+		end()
+		wg.Wait()
+	})
+}
+
 // TestDescribeEnds ends the context, and the server.
 func TestDescribeEnds(t *testing.T) {
 	t.Parallel()
