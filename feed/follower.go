@@ -33,6 +33,7 @@ type follower struct {
 
 	offered chan *Head    // has the newest head until it is taken, see offer
 	left    chan struct{} // has a token if the publisher has left
+	pushed  uint64        // the last version whose content was offered; for handle
 
 	// What follows is guarded by heads.mu. Only follow changes it.
 	kept   kept
@@ -141,13 +142,15 @@ func (f *follower) handle(ctx context.Context, m *group.Message) {
 		}
 		return
 	}
-	if seq, content, ok := contentOf(m.Bytes); ok && newest != nil && seq == newest.Seq {
-		if !publisher || newest.Link.Length != int64(len(content)) {
+	// A relay may forge the sender: content that is offered again and again would never be complete.
+	if seq, content, ok := contentOf(m.Bytes); ok && newest != nil && seq == newest.Seq && seq != f.pushed {
+		if !publisher || !newest.push || newest.Link.Length != int64(len(content)) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.note(slog.LevelWarn, "a member sent content that is not the publisher's", "version", seq, "member", m.From)
 			return
 		}
+		f.pushed = seq
 		h := *newest
 		h.Inline = content
 		f.offer(&h)

@@ -117,6 +117,10 @@ func TestHostileMember(t *testing.T) {
 		if got := <-f.offered; got.Seq != 2 || !bytes.Equal(got.Inline, content) {
 			t.Errorf("version %d with %d bytes of content", got.Seq, len(got.Inline))
 		}
+		send(publisher, contentMessage(2, bytes.Repeat([]byte("y"), len(content)))) // by a relay that forges the sender
+		if len(f.offered) > 0 {
+			t.Error("the content of a version is offered twice")
+		}
 		send(publisher, headMessage(h)) // there is no version to report
 		if lines := bytes.Count(log.Bytes(), []byte("\n")); lines != 3 {
 			t.Errorf("%d lines:\n%s", lines, log.Bytes())
