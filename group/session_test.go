@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 
@@ -49,6 +50,21 @@ func parcel(h host.Host, number uint64, text string) []byte {
 	return proto.AppendParcel(nil, &proto.Parcel{
 		Sender: proto.PeerID(h.ID()), Number: number, Parts: 1, Sum: sha256.Sum256([]byte(text)), Payload: []byte(text),
 	})
+}
+
+// A tracker names a member with an invalid id, which the JSON of a status could not have.
+func TestInvalidMemberOfTracker(t *testing.T) {
+	key, err := cid.Cast(helloOf("A").Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := peertest.NewTracker()
+	d.Add(&proto.Link{Manifest: key}, proto.Member{ID: "invalid", Cluster: "B"})
+	for _, g := range join(t, []*peer.Node{d.Start(t, "A"), d.Start(t, "A")}) {
+		if all := g.Members(); len(all) != 1 {
+			t.Errorf("members %v", all)
+		}
+	}
 }
 
 // A member opens another stream because it has lost the earlier one: the session ends and another one starts.

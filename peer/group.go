@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,7 +97,11 @@ func (l *GroupLink) Announce(ctx context.Context, leaving bool) ([]proto.Member,
 	if err != nil {
 		return nil, 0, err
 	}
-	return reply.Members, time.Duration(reply.Interval) * time.Second, nil
+	members := slices.DeleteFunc(reply.Members, func(m proto.Member) bool {
+		_, err := libpeer.IDFromBytes([]byte(m.ID))
+		return err != nil
+	})
+	return members, time.Duration(reply.Interval) * time.Second, nil
 }
 
 // Leave ends the calls of accept. Another group may then use the key.
