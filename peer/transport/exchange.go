@@ -111,6 +111,9 @@ func (g *gate) answerOn(s network.Stream, c network.Conn) error {
 		return &NotAdmittedError{Peer: id, Reason: err.Error()}
 	}
 	shown, err := readCredential(s, id)
+	if rejected := new(NotAdmittedError); errors.As(err, &rejected) {
+		return errNoCertificate // a Goodbye that answers nothing: its text may be of a non-member
+	}
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,10 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
+	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -374,6 +377,40 @@ func TestGateNonMembersCostLittle(t *testing.T) {
 		if a.answering > maxNonMemberPeerStreams {
 			t.Errorf("%d streams are answered", a.answering)
 		}
+	}
+}
+
+// TestGateGoodbyeOfNonMember checks that a non-member cannot reject a member, whose status and log would have its text.
+func TestGateGoodbyeOfNonMember(t *testing.T) {
+	t.Parallel()
+	m := newTestMember(t, newTestSecret(t), nil)
+	s := dialStream(t, startHost(t), m, proto.MemberProtocol)
+	if err := proto.WriteMessage(s, notAdmitted(errors.New("a text of the non-member"))); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.SetReadDeadline(time.Now().Add(waitTimeout))
+	if _, err := io.ReadAll(s); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal("the stream does not end")
+	}
+	if text := m.member.Rejection(); text != "" {
+		t.Errorf("rejected: %s", text)
+	}
+}
+
+// TestWarningsBounded checks that a peer that chooses the texts of warnings does not fill the log.
+func TestWarningsBounded(t *testing.T) {
+	var w Warnings
+	warned := 0
+	for i := range 1000 {
+		if w.Level("a", fmt.Sprint(i)) == slog.LevelWarn {
+			warned++
+		}
+	}
+	if warned != maxTexts {
+		t.Errorf("%d warnings about one peer", warned)
+	}
+	if w.Level("b", "0") != slog.LevelWarn || w.Level("b", "0") != slog.LevelDebug || w.Level("b", "1") != slog.LevelWarn {
+		t.Error("warnings about another peer are wrong")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,26 +106,30 @@ func (g *gate) logRejection(e *NotAdmittedError) {
 	g.log.Log(g.ctx, g.rejected.Level(e.Peer, text), "peer not admitted", "peer", e.Peer, "reason", text)
 }
 
-// Warnings remembers the last warning about each peer, since peers dial again. The zero value is ready for use,
+// Warnings remembers the warnings about each peer, since peers dial again. The zero value is ready for use,
 // and safe for concurrent use.
 type Warnings struct {
 	mu   sync.Mutex
-	last map[peer.ID]string
+	seen map[peer.ID][]string
 }
 
-// maxWarnings bounds the peers that are remembered.
-const maxWarnings = 1024
+// maxWarnings bounds the peers that are remembered, and maxTexts the warnings about one, which may choose the texts.
+const (
+	maxWarnings = 1024
+	maxTexts    = 8
+)
 
-// Level returns the level of a warning about a peer: debug if it is the last one again.
+// Level returns the level of a warning about a peer: debug if it is known, or if there were too many.
 func (w *Warnings) Level(id peer.ID, text string) slog.Level {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.last == nil {
-		w.last = map[peer.ID]string{}
+	if w.seen == nil {
+		w.seen = map[peer.ID][]string{}
 	}
-	if last, known := w.last[id]; last == text || !known && len(w.last) >= maxWarnings {
+	seen, known := w.seen[id]
+	if slices.Contains(seen, text) || len(seen) >= maxTexts || !known && len(w.seen) >= maxWarnings {
 		return slog.LevelDebug
 	}
-	w.last[id] = text
+	w.seen[id] = append(seen, text)
 	return slog.LevelWarn
 }
