@@ -90,9 +90,9 @@ func (l *link) measure() {
 // much. A busy machine reads late, and then seems to receive more than the link carries.
 func (l *link) full() bool { return l.best > 0 && l.bestFull >= 0.9*l.best }
 
-// addWindows adds the payload of windows; end is the end of the last one in seconds.
+// addWindows adds the payload of windows; end is the end of the last one in seconds. It leaves those out that are not remembered.
 func (l *link) addWindows(end float64, windows []uint32, ml *proto.MeasuredLink) {
-	for i := len(ml.Bytes) - 1; i >= 0; i-- {
+	for i := len(ml.Bytes) - 1; i >= 0 && end > float64(l.newest-linkMemory); i-- {
 		begin := end - float64(windows[i])/1000
 		if begin < 0 {
 			return

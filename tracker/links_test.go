@@ -236,6 +236,28 @@ func TestTopologyLockTime(t *testing.T) {
 	}
 }
 
+// TestMeasuredLockTime checks that windows of a minute, where a link remembers the last, take no more time than short ones.
+func TestMeasuredLockTime(t *testing.T) {
+	t.Parallel()
+	took := func(window uint32) time.Duration {
+		least := time.Hour
+		ml := &proto.MeasuredLink{Bytes: slices.Repeat([]uint32{7}, proto.MaxWindows), Queue: make([]uint32, proto.MaxWindows)}
+		windows := slices.Repeat([]uint32{window}, proto.MaxWindows)
+		for range 100 {
+			l := new(link)
+			at := time.Now()
+			l.addWindows(1e9, windows, ml)
+			least = min(least, time.Since(at))
+		}
+		return least
+	}
+	long, short := took(60_000), took(1500)
+	t.Logf("%v for long windows, %v for short ones", long, short)
+	if long > 3*short {
+		t.Errorf("%v for long windows, %v for short ones", long, short)
+	}
+}
+
 // A member with wrong values makes no more links than there is room for, none to clusters that are not there, and
 // no figure that a message cannot bear.
 func TestWrongLinks(t *testing.T) {
