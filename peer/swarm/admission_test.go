@@ -2,8 +2,11 @@ package swarm
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,6 +78,35 @@ func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
 	d.byID[c.ID()] = c
 	d.protect(c)
 	return c, true
+}
+
+// TestVisitsBounded visits members that cannot be reached: each has one dial at a time, and there are at most maxVisits.
+func TestVisitsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor()
+		d.completeNodes = newCompleteNodes()
+		var end context.CancelFunc
+		d.ctx, end = context.WithCancel(t.Context())
+		for i := range 2 * maxVisits {
+			d.addrs.add(netip.Addr{}, proto.PeerID(fmt.Sprint(i)), [][]byte{{1}})
+		}
+		before := runtime.NumGoroutine()
+		for range 10 {
+			time.Sleep(visitEvery)
+			d.visit() // no dial ends: there is no slot
+		}
+		if dials := runtime.NumGoroutine() - before; len(d.visiting) != maxVisits || dials > maxVisits {
+			t.Errorf("%d members are visited, with %d dials", len(d.visiting), dials)
+		}
+		for id := range maps.Clone(d.visiting) {
+			d.onUnreachable(id, errors.New("unreachable"))
+		}
+		if len(d.visiting) > 0 {
+			t.Errorf("%d visits have not ended", len(d.visiting))
+		}
+		end()
+		d.wg.Wait()
+	})
 }
 
 // TestIdentitiesDoNotFillASwarm opens sessions with thousands of identities at one address. Other addresses

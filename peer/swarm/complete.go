@@ -7,17 +7,23 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// maxComplete bounds the remembered complete nodes.
-const maxComplete = 1 << 16
+// maxComplete bounds the remembered complete nodes, and maxVisits the members that are being visited.
+const (
+	maxComplete = 1 << 16
+	maxVisits   = 1024
+)
 
 // completeNodes are the nodes that reported in a session that they have every piece. It is not safe for
 // concurrent use.
 type completeNodes struct {
-	ids     map[proto.PeerID]struct{}
-	visited time.Time
+	ids      map[proto.PeerID]struct{}
+	visited  time.Time
+	visiting map[proto.PeerID]bool // members whose visit has not ended
 }
 
-func newCompleteNodes() completeNodes { return completeNodes{ids: map[proto.PeerID]struct{}{}} }
+func newCompleteNodes() completeNodes {
+	return completeNodes{ids: map[proto.PeerID]struct{}{}, visiting: map[proto.PeerID]bool{}}
+}
 
 // note records the nodes that are complete now. They are remembered when they leave.
 func (w *completeNodes) note(st mob.Status) {
@@ -42,7 +48,9 @@ func (s *Swarm) visit() {
 	}
 	s.completeNodes.visited = time.Now()
 	for id, e := range s.addrs.members {
-		if _, known := s.completeNodes.ids[id]; !known && e.namedBy == "" && s.session(id) == nil {
+		_, known := s.completeNodes.ids[id]
+		if !known && e.namedBy == "" && s.session(id) == nil && !s.visiting[id] && len(s.visiting) < maxVisits {
+			s.visiting[id] = true
 			s.dial(id, time.Time{})
 		}
 	}

@@ -74,6 +74,7 @@ func (s *Swarm) introduce(a mob.Introduce) {
 }
 
 func (s *Swarm) onUnreachable(id proto.PeerID, err error) {
+	delete(s.visiting, id)
 	s.addrs.forget(id)
 	s.site.failed(id, err)
 	s.step(mob.Unreachable{Peer: id})

@@ -44,6 +44,7 @@ func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
 // one that the lesser id dialed, and otherwise the newer one: the peer has given up the older, which may be
 // silent after a network failure.
 func (s *Swarm) onJoin(c *session) {
+	delete(s.visiting, c.ID())
 	if old := s.session(c.ID()); old != nil {
 		if old.dialer < c.dialer && time.Since(old.admitted) < dialTimeout {
 			c.conn.reject(proto.CodeDuplicate, "another stream is kept")
