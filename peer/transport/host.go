@@ -59,11 +59,12 @@ const (
 // With a member the host is in a network: it exchanges credentials on each connection before
 // any other stream, opens streams to members only, and rejects streams of other peers.
 func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *Membership) (host.Host, error) {
-	rm, err := newLimits()
+	conns := connsByFiles()
+	rm, err := newLimits(conns)
 	if err != nil {
 		return nil, fmt.Errorf("resource manager: %w", err)
 	}
-	cm, err := connmgr.NewConnManager(maxConns*3/4, maxConns, connmgr.WithGracePeriod(time.Minute))
+	cm, err := connmgr.NewConnManager(conns*3/4, conns, connmgr.WithGracePeriod(time.Minute))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connection manager: %w", err), rm.Close())
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/connmgr"
@@ -20,11 +21,8 @@ import (
 // A non-member is a peer that shares no swarm with this host, so it is not protected in the
 // connection manager. Its streams carry one request or a Hello.
 const (
-	// maxConns bounds the connections of a host: far above the size of any cluster,
-	// and low enough that a flood does not exhaust file descriptors. maxInbound bounds
-	// the inbound ones.
-	maxConns   = 8192
-	maxInbound = maxConns * 3 / 4
+	// maxConns bounds the connections of a host: far above the size of any cluster.
+	maxConns = 8192
 	// maxStreams bounds the inbound streams of a host, and maxPeerStreams the inbound
 	// streams of one peer. Members have a handful per common swarm.
 	maxStreams     = 16 << 10
@@ -92,15 +90,17 @@ func (c *limited) release() {
 
 var errShare = errors.New("the address has its share of the host's connections")
 
-// newLimits returns the limits of a host. Memory is reserved for twice the allowed streams,
-// and windows grow in the first half only, so no stream fails because another grew.
-func newLimits() (*limits, error) {
+// newLimits returns the limits of a host with conns connections, three quarters of them inbound. Memory is
+// reserved for twice the allowed streams, and windows grow in the first half only, so no stream fails because
+// another grew.
+func newLimits(conns int) (*limits, error) {
+	bound := rcmgr.LimitVal(conns)
 	libp2p := rcmgr.PartialLimitConfig{
 		System: rcmgr.ResourceLimits{
-			Conns:          maxConns,
-			ConnsInbound:   maxConns,
-			ConnsOutbound:  maxConns,
-			FD:             maxConns,
+			Conns:          bound,
+			ConnsInbound:   bound,
+			ConnsOutbound:  bound,
+			FD:             bound,
 			StreamsInbound: maxStreams,
 			Memory:         2 * 2 * maxStreams * streamMemory,
 		},
@@ -121,11 +121,21 @@ func newLimits() (*limits, error) {
 	}
 	return &limits{
 		ResourceManager: rm,
-		conns:           quota.New[netip.Addr](maxInbound),
+		conns:           quota.New[netip.Addr](conns * 3 / 4),
 		streams:         quota.New[netip.Addr](maxNonMemberStreams),
 		peers:           map[peer.ID]*usage{},
 		now:             time.Now,
 	}, nil
+}
+
+// connsByFiles returns the number of connections of a host, at most half of the files that its process may open:
+// a flood leaves files for the rest of the process.
+func connsByFiles() int {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		return maxConns
+	}
+	return int(min(files.Cur/2, maxConns))
 }
 
 // HostOf returns the holder of an address in a quota, see [quota.Host]. All addresses without an IP have

@@ -3,6 +3,7 @@ package transport
 import (
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -12,9 +13,12 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-func startLimits(t *testing.T) *limits {
+// maxInbound is the number of inbound connections of a host with maxConns.
+const maxInbound = maxConns * 3 / 4
+
+func startLimits(t *testing.T, conns int) *limits {
 	t.Helper()
-	l, err := newLimits()
+	l, err := newLimits(conns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +41,7 @@ func connect(t *testing.T, l *limits, from string) (open []network.ConnManagemen
 // The nodes of a site behind one address may be thousands; libp2p's default is eight. But
 // one address cannot take all connections: other addresses have room, and so have dialed ones.
 func TestConnectionsOfOneAddress(t *testing.T) {
-	l := startLimits(t)
+	l := startLimits(t, maxConns)
 	site := connect(t, l, "/ip4/9.9.9.9/tcp/1234")
 	if len(site) != maxInbound/2 {
 		t.Errorf("one address has %d connections of %d", len(site), maxInbound)
@@ -64,6 +68,36 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	}
 	if n := len(connect(t, l, "/ip4/9.9.9.7/tcp/1234")); n == 0 {
 		t.Error("closed connections are not released")
+	}
+}
+
+// A process that may open few files has half of them left when many addresses open as many connections as they can.
+func TestConnectionsLeaveFiles(t *testing.T) {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	few := files
+	few.Cur = 1024
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	conns := connsByFiles()
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	l := startLimits(t, conns)
+	n := 0
+	for i := range 200 {
+		n += len(connect(t, l, fmt.Sprintf("/ip4/9.9.9.%d/tcp/1234", i)))
+	}
+	for ; n < 1024; n++ {
+		if _, err := l.OpenConnection(network.DirOutbound, true, ma.StringCast("/ip4/9.9.9.9/tcp/1234")); err != nil {
+			break
+		}
+	}
+	if n != 512 {
+		t.Errorf("%d connections with 1,024 files", n)
 	}
 }
 
@@ -95,7 +129,7 @@ func openStreams(l *limits, id peer.ID, most int) (open []network.StreamManageme
 // Non-members have few streams: each peer, each address, and all of them. Members have as many
 // as they share swarms.
 func TestNonMemberStreamsBounded(t *testing.T) {
-	l := startLimits(t)
+	l := startLimits(t, maxConns)
 	n := 0
 	for i := range maxNonMemberStreams {
 		id := peer.ID(fmt.Sprint("stranger ", i))
