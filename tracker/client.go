@@ -113,13 +113,17 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// maxInterval bounds the interval of an announce, in seconds: other trackers, which may have been down at the last one, get
+// the next one too.
+const maxInterval = 300
+
 // mergeAnnounceReplies returns all members of the replies except self, each once with all of its addresses, and
 // the shortest interval.
 func mergeAnnounceReplies(hs []*proto.AnnounceReply, self proto.PeerID) *proto.AnnounceReply {
-	out := &proto.AnnounceReply{}
+	out := &proto.AnnounceReply{Interval: maxInterval}
 	for _, h := range hs {
-		if out.Interval == 0 || h.Interval != 0 && h.Interval < out.Interval {
-			out.Interval = h.Interval
+		if h.Interval > 0 {
+			out.Interval = min(out.Interval, h.Interval)
 		}
 		out.Members = append(out.Members, h.Members...)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"math"
 	"net"
 	"net/netip"
 	"reflect"
@@ -249,6 +250,9 @@ func TestMergeAnnounceReplies(t *testing.T) {
 	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if never := mergeAnnounceReplies([]*proto.AnnounceReply{{Interval: math.MaxUint32}}, "me"); never.Interval != maxInterval {
+		t.Errorf("the next announce after %d s", never.Interval)
 	}
 }
 
