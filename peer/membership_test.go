@@ -35,6 +35,22 @@ func inNetwork(secret *membership.Secret, ahead time.Duration) peertest.Option {
 	})
 }
 
+// TestRejectionByUnnamedPeer: the only node that a tracker names rejects a get, like a member of a network. The get waits for
+// another node.
+func TestRejectionByUnnamedPeer(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	path, content := peertest.RandomFile(t, 1<<20)
+	_, link := peertest.Seed(t, tracker.Start(t, "A", inNetwork(newSecret(t), 0)), path, peer.SeedOptions{})
+	link.Peers = nil
+	get := peertest.Get(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "the rejection", func() bool {
+		return strings.Contains(get.Status().Waiting, "accepts only members of its network")
+	})
+	peertest.Seed(t, tracker.Start(t, "C"), path, peer.SeedOptions{})
+	peertest.WaitEqual(t, []*peer.Transfer{get}, content)
+}
+
 // TestRevokedInTheMiddle revokes one of two nodes during a transfer, over bulk sockets. Its
 // sessions end, the sessions of the other node continue, and it is rejected after a restart of the source.
 func TestRevokedInTheMiddle(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -38,7 +39,8 @@ type search struct {
 // errNoMember is the error of a round without members.
 var errNoMember = errors.New("no known peer has the content")
 
-// errExcluded ends a search: all peers accept only members of a network, and this node is in none.
+// errExcluded ends a search: all peers of the link, or the trackers, accept only members of a network, and this node is
+// in none.
 var errExcluded = errors.New("not admitted")
 
 // isExcluded reports whether a peer in a network rejected this node.
@@ -96,7 +98,7 @@ func (s *search) round(ctx context.Context) error {
 	}
 	next := time.NewTicker(nextAfter)
 	defer next.Stop()
-	last, other := errNoMember, false // other: an error that is not an exclusion
+	last, other := errNoMember, false // other: an error that is not an exclusion by a peer of the link
 	for ask(); len(asked) > 0; {
 		select {
 		case r := <-answers:
@@ -109,7 +111,7 @@ func (s *search) round(ctx context.Context) error {
 				return err
 			}
 			last = fmt.Errorf("%s: %w", r.info.ID, err)
-			other = other || !isExcluded(err)
+			other = other || !isExcluded(err) || !s.named(r.info.ID)
 			ask()
 		case <-next.C:
 			if slices.ContainsFunc(asked, func(r *request) bool { return r.left() <= soon }) {
@@ -137,6 +139,11 @@ func (s *search) round(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", errExcluded, last)
 	}
 	return last
+}
+
+// named reports whether the link names a peer. Anyone may have a tracker return the other ones.
+func (s *search) named(id peer.ID) bool {
+	return slices.ContainsFunc(transport.AddrInfos(s.Link.Peers, s.Self), func(p peer.AddrInfo) bool { return p.ID == id })
 }
 
 // notAsked returns the members that are not being asked.
