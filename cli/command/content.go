@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func (env *Env) ParseContent(text string) (Content, error) {
 	if err != nil {
 		return Content{}, err
 	}
-	if strings.HasPrefix(text, "magnet:") {
+	if strings.HasPrefix(strings.ToLower(strings.TrimSpace(text)), "magnet:") {
 		link, err := ParseLink(text)
 		return Content{text, link}, err
 	}
@@ -57,30 +58,32 @@ func ParseLink(text string) (*proto.Link, error) {
 	return proto.ParseLink(text)
 }
 
-// ReadArg reads an argument from elsewhere, so that a link is not among the arguments
-// that other users see: from standard input if it is -, or from a file if it is @PATH.
-// Other arguments are as they are.
+// ReadArg reads an argument from elsewhere, so that a link is not among the arguments that other users see: from the first
+// line of standard input if it is -, or from a file if it is @PATH. Other arguments are as they are.
 func (env *Env) ReadArg(text string) (string, error) {
-	from := "standard input"
-	var in io.Reader
-	switch path, ok := strings.CutPrefix(text, "@"); {
-	case text == "-":
-		in = env.In
-	case ok:
+	path, isFile := strings.CutPrefix(text, "@")
+	from, in := "standard input", env.In
+	switch {
+	case isFile:
 		f, err := os.Open(path)
 		if err != nil {
 			return "", fmt.Errorf("cannot read the link: %w", err)
 		}
 		defer f.Close()
 		from, in = path, f
-	default:
+	case text != "-":
 		return text, nil
 	}
-	b, err := io.ReadAll(io.LimitReader(in, proto.MaxLink+2))
-	if err != nil {
+	lines, all := bufio.NewReader(io.LimitReader(in, proto.MaxLink+2)), ""
+	var err error
+	for err == nil && (isFile || strings.TrimSpace(all) == "") { // standard input may stay open, as from a `mob seed` that serves
+		text, err = lines.ReadString('\n')
+		all += text
+	}
+	if err != nil && err != io.EOF {
 		return "", fmt.Errorf("cannot read the link: %w", err)
 	}
-	line := strings.TrimSpace(string(b))
+	line := strings.TrimSpace(all)
 	if line == "" || strings.ContainsAny(line, "\r\n") {
 		return "", fmt.Errorf("%s does not have one line with a link", from)
 	}
