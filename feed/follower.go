@@ -302,11 +302,11 @@ func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
 		return err
 	}
 	f.change(func() { f.failed = "" })
-	f.settle(h, &v.Version)
-	f.report(ctx, h.node)
-	if failed != nil {
+	if failed != nil { // before the version counts as complete
 		f.fail(fmt.Errorf("the command of version %d failed: %w", v.Seq, failed), "a command of the feed failed", "version", v.Seq)
 	}
+	f.settle(h, &v.Version)
+	f.report(ctx, h.node)
 	return nil
 }
 

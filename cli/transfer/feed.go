@@ -169,7 +169,8 @@ daemon the command does until Ctrl-C.
 
 --exec CMD runs CMD with a shell for each complete version, one at a time, with its
 number in $MOB_VERSION and its path in $MOB_PATH. --keep N keeps the last N versions,
-and removes older ones. --once returns after the first new version.
+and removes older ones. --once returns after the first new version, with exit status 1 if
+CMD failed.
 
 A daemon runs CMD as its user, writes its output to its own, and follows after --once.`
 
@@ -205,7 +206,7 @@ func newFeedFollow(a *command.App) *cobra.Command {
 const feedEvery = 100 * time.Millisecond
 
 func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (err error) {
-	if err := command.CheckPath(f.set, "output"); err != nil {
+	if err := errors.Join(command.CheckPath(f.set, "output"), checkExec(f.set, f.Exec)); err != nil {
 		return err
 	}
 	if f.out == "" {
@@ -257,6 +258,9 @@ func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Sessio
 			err := a.Print(v, func(w term.TextWriter) {
 				w.Line("%s %d %s", info.Name, v.Seq, v.Path)
 			})
+			if f.once && info.Error != "" {
+				err = errors.Join(err, errors.New(info.Error))
+			}
 			if err != nil || f.once {
 				return err
 			}
