@@ -9,10 +9,13 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/spf13/pflag"
+
+	"github.com/mobgrid/mob/cli/command"
 )
 
 // loadConfig sets flags from a TOML file that has their names as keys. Flags that are set already stay. A table is read by
 // the function of its key, as go-toml decodes it: a map[string]any, or a list of maps for [[key]]. Any other key is an error.
+// Mistakes in the file are usage errors: systemd does not start mobd again then.
 func loadConfig(path string, flags *pflag.FlagSet, tables map[string]func(value any) error) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -22,26 +25,26 @@ func loadConfig(path string, flags *pflag.FlagSet, tables map[string]func(value 
 	var syntax *toml.DecodeError
 	if err := toml.Unmarshal(b, &keys); errors.As(err, &syntax) {
 		row, column := syntax.Position()
-		return fmt.Errorf("%s:%d:%d: %w", path, row, column, err)
+		return command.Usagef("%s:%d:%d: %w", path, row, column, err)
 	} else if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return command.Usagef("%s: %w", path, err)
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if read := tables[key]; read != nil {
 			if err := read(keys[key]); err != nil {
-				return fmt.Errorf("%s: [%s]: %w", path, key, err)
+				return command.Usagef("%s: [%s]: %w", path, key, err)
 			}
 			continue
 		}
 		f := flags.Lookup(key)
 		if f == nil || slices.Contains([]string{"config", "help", "version"}, key) {
-			return fmt.Errorf("%s: unknown key %q: `mobd --help` lists the keys", path, key)
+			return command.Usagef("%s: unknown key %q", path, key)
 		}
 		if f.Changed {
 			continue
 		}
 		if err := setFlag(flags, f, keys[key]); err != nil {
-			return fmt.Errorf("%s: %s: %w", path, key, err)
+			return command.Usagef("%s: %s: %w", path, key, err)
 		}
 	}
 	return nil
