@@ -195,15 +195,23 @@ func TestKubernetes(t *testing.T) {
 	}
 }
 
-// TestProlog checks which comments of a job the prolog gets data for, and where to.
+// TestProlog checks which comments of a job the prolog gets data for, and where to, also if a copy exists: it may be incomplete.
 func TestProlog(t *testing.T) {
 	bin := t.TempDir()
 	if err := os.WriteFile(filepath.Join(bin, "timeout"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
+	prolog, err := os.ReadFile("slurm/prolog")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(t.TempDir(), "data")
+	if err := os.MkdirAll(filepath.Join(data, "imagenet"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for comment, want := range map[string]string{
-		"mob:/shared/links/imagenet":          "get @/shared/links/imagenet -o /scratch/data/imagenet --quiet",
-		"mob:/shared/links/two words":         "get @/shared/links/two words -o /scratch/data/two words --quiet",
+		"mob:/shared/links/imagenet":          "get @/shared/links/imagenet -o " + data + "/imagenet --quiet",
+		"mob:/shared/links/two words":         "get @/shared/links/two words -o " + data + "/two words --quiet",
 		"mob:/shared/links/eve/imagenet":      "",
 		"mob:/shared/links//imagenet":         "",
 		"mob:/shared/links/imagenet/":         "",
@@ -217,7 +225,7 @@ func TestProlog(t *testing.T) {
 		"another comment":                     "",
 		"":                                    "",
 	} {
-		cmd := exec.Command("sh", "slurm/prolog")
+		cmd := exec.Command("sh", "-c", strings.ReplaceAll(string(prolog), "/scratch/data", data))
 		cmd.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "SLURM_JOB_COMMENT=" + comment}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
