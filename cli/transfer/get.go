@@ -186,11 +186,9 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	t, err := s.OwnTransfer(st.ID)
-	if err != nil {
-		return err
+	if t, err := s.OwnTransfer(st.ID); err == nil { // else it was removed since, as by the command
+		linger(ctx, a, t, s.Info.Cluster, f.linger)
 	}
-	linger(ctx, a, t, s.Info.Cluster, f.linger)
 	s.Drain(ctx, a)
 	return nil
 }
@@ -301,7 +299,13 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	if s.Own == nil && errors.Is(context.Cause(ctx), command.ErrHangup) {
 		return st, command.Interruptedf("the terminal was closed: the daemon continues")
 	}
-	err = daemon.Cleanup(ctx, func(ctx context.Context) error { return s.Stop(ctx, req.Link) })
+	err = daemon.Cleanup(ctx, func(ctx context.Context) error {
+		if now, err := s.Transfer(ctx, req.Link); err == nil && (now.Seed || now.Phase == peer.Whole) {
+			st = now // it serves on
+			return nil
+		}
+		return s.Stop(ctx, req.Link)
+	})
 	if err != nil && !errors.Is(err, peer.ErrUnknownTransfer) {
 		return st, command.Interruptedf("interrupted, but the transfer was not stopped: %v", err)
 	}
