@@ -2,10 +2,12 @@ package casting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mobgrid/mob/cast"
@@ -101,10 +103,12 @@ func (v *view) takeOutput() (lines []string, dropped int) {
 }
 
 // castAndShow runs a cast, shows its progress, and prints what commands on the hosts print: to
-// standard output, or with --json to standard error.
+// standard output, or with --json to standard error. The cast ends if the reader exits.
 func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Config, quiet bool) (res *cast.Result, err error) {
 	v := newView(cfg)
 	cfg.Event = v.event
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -123,7 +127,9 @@ func castAndShow(ctx context.Context, a *command.App, run runner, cfg cast.Confi
 		}
 		p.Clear()
 		for _, l := range lines {
-			fmt.Fprintln(out, printableLine(l))
+			if _, err := fmt.Fprintln(out, printableLine(l)); errors.Is(err, syscall.EPIPE) {
+				giveUp(err)
+			}
 		}
 		if dropped > 0 {
 			p.Note("%s of output were left out: they arrived faster than they could be printed", term.Plural(dropped, "line"))

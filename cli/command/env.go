@@ -35,11 +35,12 @@ func Process() *Env {
 const secondSignal = time.Second
 
 // Run runs a command and returns its exit status. The first SIGINT or SIGTERM cancels the
-// command's context, another one a second later kills the process. For SIGHUP see [EndOnHangup] and [OnHangup].
+// command's context, another one a second later kills the process. For SIGHUP see [EndOnHangup] and [OnHangup]. SIGPIPE is ignored.
 func (env *Env) Run(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() { time.AfterFunc(secondSignal, stop) })
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a write to a closed pipe fails, and the command cleans up
 
 	root.Version = Version()
 	root.InitDefaultHelpCmd()

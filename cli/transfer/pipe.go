@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os/signal"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/mobgrid/mob/cli/command"
@@ -47,7 +45,6 @@ func readFrame(name string, done int64, took time.Duration) term.State {
 
 // getPipe fetches the content of a link to standard output, and shows the progress.
 func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
-	signal.Ignore(syscall.SIGPIPE) // the write fails
 	req.Keep = s.Own != nil
 	p := a.Screen(quiet)
 	defer p.Clear()
