@@ -142,19 +142,23 @@ func (a *addition) resume() error {
 // files may be missing, and it may be intact, see intact.
 func (a *addition) resumeGet(same, missing, intact bool) error {
 	t, s := a.t, a.t.state()
-	switch {
-	case missing:
+	left := !missing && !same
+	if left && !a.leave() {
+		return &ElsewhereError{Root: s.rec.Root}
+	}
+	if missing = missing || left; missing {
 		err := t.node.fs.checkFree(a.record.Root, a.reuse, a.record.User)
 		if err == nil { // before the transfer is stopped, which may wait for its files
 			err = t.node.transfers.checkApart(a.place, a.record, t)
 		}
+		if err != nil && left {
+			t.start(false, false)
+		}
 		if err != nil {
 			return err
 		}
-	case same:
+	} else {
 		a.record.Root = s.rec.Root // it may be another name
-	case !a.leave():
-		return &ElsewhereError{Root: s.rec.Root}
 	}
 	s = t.state()
 	selected, err := a.selection(missing)
@@ -189,11 +193,12 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 // get failed, or the node resumed it at its start.
 func (a *addition) leave() bool {
 	t, s := a.t, a.t.state()
-	if s.rec.Begun || s.running() && s.run.asked.Load() {
+	created := func() bool { return t.state().rec.Begun && !t.node.fs.missing(s.rec.Root) }
+	if created() || s.running() && s.run.asked.Load() {
 		return false
 	}
 	t.halt(errRestart)
-	if !t.state().rec.Begun {
+	if !created() {
 		return true
 	}
 	t.start(false, false)

@@ -51,10 +51,10 @@ func (n *Node) GetTo(ctx context.Context, link *proto.Link, w io.Writer, opt Get
 		}
 	}()
 	defer t.use.start()()
-	if r := t.state().run; r != nil {
-		return r.writeTo(ctx, w)
+	if s := t.state(); s.run != nil && s.running() {
+		return s.run.writeTo(ctx, w)
 	}
-	return 0, t.Err()
+	return 0, fmt.Errorf("the transfer to %s has ended: %w", t.state().rec.Root, t.Err())
 }
 
 // GetBytes returns the content of a single-file link, see [Node.GetTo]. It fails if there are more than limit bytes.

@@ -1,7 +1,9 @@
 package peer_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -106,5 +108,41 @@ func TestGetElsewhereAfterRestart(t *testing.T) {
 	peertest.EqualFile(t, second, content)
 	if _, err := os.Lstat(first); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the first path: %v", err)
+	}
+}
+
+// TestGetElsewhereWhileResumed gets a link to another path, while the node resumes a get that could not create its file.
+func TestGetElsewhereWhileResumed(t *testing.T) {
+	t.Parallel()
+	tracker := peertest.NewTracker()
+	seed, link, _ := peertest.SeedRandom(t, tracker.Start(t, "A"), 1<<20, peer.SeedOptions{})
+	manifest, err := seed.Manifest().Encode()
+	if err == nil {
+		err = seed.Stop()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, dir, opt := t.TempDir(), t.TempDir(), peer.GetOptions{Manifest: manifest}
+	for i := range 20 {
+		b := tracker.Start(t, "B", peertest.Data(data))
+		place := filepath.Join(dir, fmt.Sprint(i))
+		get, err := b.Get(link, filepath.Join(place, "out"), opt)
+		if err != nil {
+			t.Fatalf("get %d: %v", i, err)
+		}
+		peertest.Eventually(t, "the journal is open", func() bool { return get.Status().Phase == peer.Fetching })
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		record := filepath.Join(get.Dir(), "transfer.json")
+		text, err := os.ReadFile(record)
+		if err == nil {
+			text = bytes.ReplaceAll(text, []byte(`: true`), []byte(`: false`)) // nothing was created
+			err = errors.Join(os.WriteFile(record, text, 0o600), os.RemoveAll(place))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
