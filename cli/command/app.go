@@ -35,6 +35,9 @@ func (a *App) Command(s Spec) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: s.Use, Short: s.Short, Long: s.Long, Example: s.Example, Args: s.Args, Hidden: s.Hidden,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkEmpty(cmd.Flags()); err != nil {
+				return err
+			}
 			if s.Run != nil {
 				return s.Run(cmd.Context(), a, args)
 			}

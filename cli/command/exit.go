@@ -112,13 +112,19 @@ func Args(least int, names ...string) cobra.PositionalArgs {
 	}
 }
 
+// checkEmpty fails for a flag with an empty value, as of an unset variable: it never means the default, such as no network.
+func checkEmpty(set *pflag.FlagSet) (err error) {
+	set.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && f.Name != "note" { // a note may be empty
+			err = Usagef("--%s is empty: give a value, or leave it out", f.Name)
+		}
+	})
+	return err
+}
+
 // CheckPath checks the path in a flag, if it is given. Some commands accept other values too.
 func CheckPath(set *pflag.FlagSet, flag string, others ...string) error {
-	f := set.Lookup(flag)
-	switch path := f.Value.String(); {
-	case f.Changed && path == "":
-		return Usagef("--%s is empty: give a path", flag)
-	case path == "-" && !slices.Contains(others, path):
+	if path := set.Lookup(flag).Value.String(); path == "-" && !slices.Contains(others, path) {
 		return Usagef("--%s -: standard output is not supported; a file of that name is ./-", flag)
 	}
 	return nil

@@ -40,7 +40,6 @@ type limitCommand struct {
 	limits daemon.LimitFlags
 	name   string
 	reset  bool
-	set    *pflag.FlagSet
 
 	priority limit.Priority
 }
@@ -54,7 +53,6 @@ func newLimit(a *command.App) *cobra.Command {
 }
 
 func (f *limitCommand) add(fl *pflag.FlagSet) {
-	f.set = fl
 	f.limits.Add(fl, true)
 	fl.StringVar(&f.name, "for", "", "LINK, ID or PATH of one transfer")
 	daemon.AddPriority(fl, &f.priority)
@@ -66,9 +64,6 @@ func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) erro
 	var err error
 	if req.Change, err = f.limits.Change(); err != nil {
 		return command.Usagef("%w", err)
-	}
-	if f.name == "" && f.set.Changed("for") {
-		return command.Usagef("--for is empty: give a LINK, ID or PATH")
 	}
 	if f.name == "" && f.priority != "" {
 		return command.Usagef("--priority is for one transfer: name it with --for")
