@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,7 +45,7 @@ type Comm struct {
 	op      uint32 // number of the last operation, which is called call
 	call    call
 	frames  []frame // for it, in the order of arrival
-	early   []frame // for the next one: without this member no other completes that
+	early   []frame // for later ones: the remaining members may have completed a Broadcast of each root without this member
 	partial map[partialKey]*frame
 	arrived chan struct{}  // holds a token if there is a frame for an operation
 	left    map[int]uint32 // ranks that have left, and their last operation
@@ -240,9 +241,6 @@ func (c *Comm) put(f frame) {
 		return
 	case f.Op < c.op || f.Op == c.op && f.Kind == kindProbe:
 		return
-	case f.Op > c.op+1:
-		c.fail(fmt.Errorf("rank %d: %w", f.from, errFrame))
-		return
 	}
 	if len(f.data) < int(f.Total) {
 		key := partialKey{f.from, f.Op, f.Kind, f.Index}
@@ -303,7 +301,13 @@ func (c *Comm) do(ctx context.Context, me call, run func() error) error {
 func (c *Comm) start(me call) error {
 	c.mu.Lock()
 	c.op++
-	c.call, c.frames, c.early = me, c.early, nil
+	c.call, c.frames = me, nil
+	c.early = slices.DeleteFunc(c.early, func(f frame) bool {
+		if f.Op == c.op {
+			c.frames = append(c.frames, f)
+		}
+		return f.Op == c.op
+	})
 	for rank, last := range c.left {
 		if last < c.op {
 			c.fail(ErrMember{rank})

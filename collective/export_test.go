@@ -11,3 +11,10 @@ func (c *Comm) Receiving() bool {
 	defer c.mu.Unlock()
 	return len(c.partial) > 0
 }
+
+// Early returns the number of values for operations that the member has not called.
+func (c *Comm) Early() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.early)
+}

@@ -3,6 +3,7 @@ package collective_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -77,6 +78,29 @@ func TestMembersDoNotRunAhead(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A root waits for a member that is late. The remaining members do not, and call the next operations.
+func TestMemberLateForBroadcasts(t *testing.T) {
+	all := join(t, peertest.Clusters(t, 2, 2), "late")
+	var failed atomic.Bool
+	each(t, all, func(ctx context.Context, c *collective.Comm) (err error) {
+		defer func() { failed.CompareAndSwap(false, err != nil) }()
+		for c.Rank() == 3 && c.Early() < 2 && !failed.Load() {
+			time.Sleep(time.Millisecond)
+		}
+		for root := range 2 {
+			b, err := c.Broadcast(ctx, root, []byte{byte(root)})
+			if err != nil || !bytes.Equal(b, []byte{byte(root)}) {
+				return fmt.Errorf("value of root %d: %v, %w", root, b, err)
+			}
+		}
+		sum, err := c.AllReduce(ctx, vector(c.Rank(), 10), collective.SumFloat64)
+		if err == nil && !bytes.Equal(sum, sumOf(len(all), 10)) {
+			err = errors.New("wrong sum")
+		}
+		return err
+	})
 }
 
 func TestGroupOfOne(t *testing.T) {
