@@ -169,7 +169,7 @@ func (in *inbox) add(p *proto.Parcel, now time.Time) (taken []uint64, ok bool) {
 		for number := range s.messages {
 			next = max(next, number+1)
 		}
-		in.skip(p.Sender, s, next)
+		taken = append(taken, in.skip(p.Sender, s, next)...)
 	}
 	return taken, true
 }
@@ -220,8 +220,8 @@ func (in *inbox) drop(s *source, number uint64) {
 }
 
 // first records the first parcel of a session: its number is the one of the last message that the sender has cast, and its payload
-// the newest message of the user. Messages up to it that are not complete are given up.
-func (in *inbox) first(p *proto.Parcel) {
+// the newest message of the user. Messages up to it that are not complete are given up. It returns the numbers of messages to acknowledge.
+func (in *inbox) first(p *proto.Parcel) (taken []uint64) {
 	s := in.of(p.Sender)
 	next := p.Number + 1
 	switch {
@@ -233,10 +233,10 @@ func (in *inbox) first(p *proto.Parcel) {
 		next = max(next, s.next)
 	}
 	s.started = true
-	in.skip(p.Sender, s, next)
 	if len(p.Payload) > 0 {
 		in.push(arrival{from: p.Sender, bytes: p.Payload, cost: len(p.Payload) + overhead})
 	}
+	return in.skip(p.Sender, s, next)
 }
 
 // leave records the end of the session with a sender.
@@ -247,8 +247,8 @@ func (in *inbox) leave(id proto.PeerID) {
 	in.push(arrival{from: id, left: true})
 }
 
-// skip delivers what is complete before a number, and continues there.
-func (in *inbox) skip(id proto.PeerID, s *source, next uint64) {
+// skip delivers what is complete before a number, and continues there. It returns the numbers of what it delivers.
+func (in *inbox) skip(id proto.PeerID, s *source, next uint64) (numbers []uint64) {
 	var earlier []uint64
 	for number := range s.messages {
 		if number < next {
@@ -259,12 +259,13 @@ func (in *inbox) skip(id proto.PeerID, s *source, next uint64) {
 	for _, number := range earlier {
 		if s.messages[number].missing == 0 {
 			in.deliverOne(id, s, number)
+			numbers = append(numbers, number)
 		} else {
 			in.drop(s, number)
 		}
 	}
 	s.next = next
-	in.deliver(id, s)
+	return append(numbers, in.deliver(id, s)...)
 }
 
 // expire gives up messages after gapTimeout.

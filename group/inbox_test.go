@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,13 @@ func TestInboxOrder(t *testing.T) {
 			in.add(parcels("a", 6, "first", 1)[0], start)
 			in.add(parcels("a", 7, "second", 1)[0], start)
 		}, "first second third"},
+		{"relays are ahead of the newest message", func(in *inbox) {
+			in.of("a").session = true
+			in.add(parcels("a", 6, "next", 1)[0], start)
+			if taken := in.first(&proto.Parcel{Sender: "a", Number: 5, Payload: []byte("newest")}); !slices.Equal(taken, []uint64{6}) {
+				t.Errorf("acknowledged %d", taken)
+			}
+		}, "newest next"},
 		{"the sender starts again", func(in *inbox) {
 			in.add(parcels("a", 7, "one", 1)[0], start)
 			in.first(&proto.Parcel{Sender: "a", Number: 100})

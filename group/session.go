@@ -302,25 +302,24 @@ func (g *Group) handleParcel(s *stream, p *proto.Parcel) bool {
 	if s.broken {
 		return false
 	}
-	if !s.opened {
+	var taken []uint64
+	ok := true
+	switch {
+	case !s.opened:
 		s.opened = true
 		if !cast || p.Parts != 1 || sha256.Sum256(p.Payload) != p.Sum {
 			return false
 		}
-		g.inbox.first(p)
-		g.arrived.fire()
-		return true
-	}
-	if !cast {
-		done, ok := g.inbox.addDirect(p)
-		if done {
-			g.arrived.fire()
-			s.control(&proto.ParcelTaken{Sender: p.Sender, Number: p.Number})
+		taken = g.inbox.first(p)
+	case !cast:
+		var done bool
+		if done, ok = g.inbox.addDirect(p); done {
+			taken = []uint64{p.Number}
 		}
-		return ok
+	default:
+		g.forward(p)
+		taken, ok = g.inbox.add(p, s.lastRead)
 	}
-	g.forward(p)
-	taken, ok := g.inbox.add(p, s.lastRead)
 	if len(g.inbox.ready) > 0 {
 		g.arrived.fire()
 	}
