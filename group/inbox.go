@@ -2,6 +2,7 @@ package group
 
 import (
 	"crypto/sha256"
+	"math"
 	"slices"
 	"time"
 
@@ -268,11 +269,12 @@ func (in *inbox) skip(id proto.PeerID, s *source, next uint64) (numbers []uint64
 	return append(numbers, in.deliver(id, s)...)
 }
 
-// expire gives up messages after gapTimeout.
+// expire gives up messages after gapTimeout, and those of a sender that was restarted: their numbers start with the clock.
 func (in *inbox) expire(now time.Time) {
 	for id, s := range in.sources {
-		next := s.next
+		next, least := s.next, uint64(math.MaxUint64)
 		for number, a := range s.messages {
+			least = min(least, number)
 			switch {
 			case now.Sub(a.since) < gapTimeout:
 			case a.missing == 0:
@@ -280,6 +282,9 @@ func (in *inbox) expire(now time.Time) {
 			default:
 				in.drop(s, number)
 			}
+		}
+		if !s.session && len(s.messages) > 0 && least > s.next+maxAhead {
+			next = max(next, least)
 		}
 		if next > s.next {
 			in.skip(id, s, next)

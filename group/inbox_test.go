@@ -91,6 +91,12 @@ func TestInboxOrder(t *testing.T) {
 			in.first(&proto.Parcel{Sender: "a", Number: 100})
 			in.add(parcels("a", 101, "two", 1)[0], start)
 		}, "one two"},
+		{"a sender without a session starts again", func(in *inbox) {
+			in.add(parcels("a", 7, "one", 1)[0], start)
+			in.add(parcels("a", 1_000_001, "three", 1)[0], start)
+			in.add(parcels("a", 1_000_000, "two", 1)[0], start)
+			in.expire(start)
+		}, "one two three"},
 		{"missed while the session was interrupted", func(in *inbox) {
 			in.add(parcels("a", 7, "one", 1)[0], start)
 			in.add(parcels("a", 9, "three", 1)[0], start)
