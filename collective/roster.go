@@ -174,12 +174,7 @@ func (j *joining) reset() { j.comm, j.accepted, j.asked, j.self.Call = nil, nil,
 // ask sends a join to the member with the lowest peer id that can be reached. If this member has the lowest one, it waits for joins
 // and sends its own to all every second: the remaining ones may be in a group without it.
 func (j *joining) ask(ctx context.Context, failed chan<- libpeer.ID) {
-	lowest := libpeer.ID(j.self.ID)
-	for _, m := range j.g.Members() {
-		if at, no := j.unreachable[m.ID]; m.ID < lowest && (!no || time.Since(at) > joinTimeout) {
-			lowest = m.ID
-		}
-	}
+	lowest := j.lowest(j.g.Members())
 	h := header{Kind: kindJoin, Run: j.self.Call, Total: 4}
 	b := h.append(binary.BigEndian.AppendUint32(nil, uint32(j.size)))
 	switch {
@@ -200,6 +195,19 @@ func (j *joining) ask(ctx context.Context, failed chan<- libpeer.ID) {
 		j.waiting = time.Now()
 		_ = j.g.Cast(ctx, b)
 	}
+}
+
+// lowest returns the lowest peer id of this member and those that can be reached. One that could not be reached is tried again after the
+// time to try all such members.
+func (j *joining) lowest(members []group.Member) libpeer.ID {
+	lowest := libpeer.ID(j.self.ID)
+	for _, m := range members {
+		at, no := j.unreachable[m.ID]
+		if m.ID < lowest && (!no || time.Since(at) > joinTimeout*time.Duration(len(j.unreachable))) {
+			lowest = m.ID
+		}
+	}
+	return lowest
 }
 
 // coordinate sends a roster once enough members have joined.

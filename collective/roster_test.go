@@ -2,6 +2,7 @@ package collective
 
 import (
 	"testing"
+	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
@@ -31,6 +32,26 @@ func TestSessionInEachClusterOfRoster(t *testing.T) {
 		}
 		if got := r.reached(tt.self, members); got != tt.want {
 			t.Errorf("%s with sessions to %s: %t", tt.self, tt.sessions, got)
+		}
+	}
+}
+
+// Members with lower peer ids cannot be reached, as after a crash of their hosts: this member does not try them in turns.
+func TestUnreachableMembersAreNotTriedInTurns(t *testing.T) {
+	ago := func(d time.Duration) time.Time { return time.Now().Add(-d) }
+	for _, tt := range []struct {
+		name        string
+		unreachable map[libpeer.ID]time.Time
+		want        libpeer.ID
+	}{
+		{"none", nil, "a"},
+		{"the first", map[libpeer.ID]time.Time{"a": ago(time.Millisecond)}, "b"},
+		{"both", map[libpeer.ID]time.Time{"a": ago(joinTimeout + time.Second), "b": ago(time.Second)}, "c"},
+		{"for long", map[libpeer.ID]time.Time{"a": ago(2*joinTimeout + time.Second), "b": ago(joinTimeout + time.Second)}, "a"},
+	} {
+		j := &joining{self: entry{ID: "d"}, unreachable: tt.unreachable}
+		if got := j.lowest([]group.Member{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "e"}}); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }
