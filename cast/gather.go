@@ -16,6 +16,7 @@ import (
 
 	"github.com/mobgrid/mob/cast/agent"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/proto"
 )
@@ -68,10 +69,18 @@ func startGatherNode(cfg *Config) (*node, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, err
+	earlier := os.Mkdir(dir, 0o700) // not nil if an earlier gather has left its state
+	if earlier != nil && !errors.Is(earlier, os.ErrExist) {
+		return nil, earlier
 	}
-	return startNodeIn(dir, ownCluster(cfg), true, cfg.Log)
+	n, err := startNodeIn(dir, ownCluster(cfg), true, cfg.Log)
+	if _, inUse := errors.AsType[*datadir.InUseError](err); inUse {
+		return nil, fmt.Errorf("another gather copies to %s: wait for its end", cfg.Output)
+	}
+	if err != nil && earlier == nil {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return n, err
 }
 
 // resumable reports whether some copy of a gather is incomplete.

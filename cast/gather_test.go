@@ -101,7 +101,8 @@ func TestGatherDirectory(t *testing.T) {
 	g.checkFile(nil, filepath.Join(out, "a", "logs", "none"))
 }
 
-// TestGatherResumes ends a gather when a part has arrived. The next one fetches the rest, and one of changed content all of it.
+// TestGatherResumes ends a gather when a part has arrived. The next one fetches the rest, and one of changed content all of it. Gathers
+// that cannot start in the meantime leave the state.
 func TestGatherResumes(t *testing.T) {
 	t.Parallel()
 	for _, changed := range []bool{false, true} {
@@ -115,9 +116,17 @@ func TestGatherResumes(t *testing.T) {
 			out := t.TempDir()
 			cfg := g.config("log", "a", "b")
 			cfg.Output, cfg.Cluster = filepath.Join(out, "%h"), "here"
+			fails := func() {
+				t.Helper()
+				if c, err := newCaster(cfg); err == nil {
+					t.Error("another gather starts")
+					must(t, c.close())
+				}
+			}
 			ctx, cancel := context.WithCancelCause(context.Background())
 			c, err := newCaster(cfg)
 			must(t, err)
+			fails()
 			c.node.SetLimits(limit.Limits{WANDown: 2 << 20})
 			c.cfg.Event = func(e Event) {
 				if e.Host != nil && e.Host.Bytes > 1<<20 {
@@ -126,6 +135,10 @@ func TestGatherResumes(t *testing.T) {
 			}
 			_ = c.run(ctx)
 			must(t, c.close())
+			key := filepath.Join(gatherDir(cfg.Output), "key")
+			must(t, os.Chmod(key, 0o644))
+			fails()
+			must(t, os.Chmod(key, 0o600))
 			if changed {
 				content = content[1:]
 				for _, name := range []string{"a", "b"} {

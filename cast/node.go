@@ -33,17 +33,16 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (*node, err
 	if err != nil {
 		return nil, err
 	}
-	return startNodeIn(dir, cluster, content, log)
+	n, err := startNodeIn(dir, cluster, content, log)
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return n, err
 }
 
-// startNodeIn starts the node in a directory.
+// startNodeIn starts the node in a directory, which stays after an error.
 func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, err error) {
 	n = &node{dir: dir}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, n.close())
-		}
-	}()
 	if n.secret, err = membership.NewSecret(); err != nil {
 		return n, err
 	}
