@@ -13,7 +13,8 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestPublishAndFollow publishes versions to a group and receives their heads: with the content in the head, after it, and with a delta.
+// TestPublishAndFollow publishes versions to a group and receives their heads: with the content in the head, after it, with a delta, and
+// for content in memory.
 func TestPublishAndFollow(t *testing.T) {
 	t.Parallel()
 	d := peertest.NewTracker()
@@ -58,5 +59,12 @@ func TestPublishAndFollow(t *testing.T) {
 		t.Error(err)
 	} else if h := <-h; h.Seq != 4 || h.Base != 3 || h.Delta == nil {
 		t.Errorf("a follower with version 3 gets %+v", h)
+	}
+	v, err := source.SeedBytes("file", randomBytes(100), peer.SeedOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sent, err := feed.Publish(t.Context(), from, key, v, nil, ""); err != nil || sent.Seq != 5 || sent.Link.Manifest != v.ID {
+		t.Errorf("version in memory: %+v, %v", sent, err)
 	}
 }

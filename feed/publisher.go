@@ -220,7 +220,7 @@ func (h *Head) include(v *peer.Transfer, push int64) (content []byte, err error)
 	if push == 0 {
 		push = DefaultPush
 	}
-	if m.Length() > max(push, maxInline) {
+	if m.Length() > max(push, maxInline) || st.Root == "" { // it was seeded from a pipe
 		return nil, nil
 	}
 	if content, err = readAll(m, st.Root); err != nil {
