@@ -41,9 +41,10 @@ type entry struct {
 	Settings
 	link *Link
 	dir  string
-	role role   // nil if it does not run
-	err  error  // why it did not start
-	stop func() // ends role, and waits for that
+	role role            // nil if it does not run
+	err  error           // why it did not start
+	stop func()          // ends role, and waits for that
+	ctx  context.Context // ends with role
 }
 
 // role is a publisher or a follower of a feed.
@@ -197,7 +198,7 @@ func (s *Feeds) start(e *entry) (err error) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		e.role, e.err = r, err
+		e.role, e.err, e.ctx = r, err, ctx
 	}()
 	h := &heads{key: e.link.Key, log: s.log.With("feed", s.shortName(e), "name", e.link.Name)}
 	if e.Dir == "" {
@@ -255,6 +256,9 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.ctx, cancel)() // the end of the feed waits for a post
 	return e.role.(*publisher).post(ctx, v, opt)
 }
 
