@@ -50,19 +50,31 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 	if err == nil {
 		before = known.Progress()
 	}
+	v.Saved = v.Length
 	elsewhere := known != nil && before.Root != v.Path
 	if elsewhere { // such as the directory of another feed
+		ended := before.Phase == peer.Stopped || before.Phase == peer.Failed // as the fetch of an older version by a newer one
+		if _, err := os.Lstat(before.Root); err == nil && ended && !before.Seed {
+			v.Saved, err = f.get(ctx, h, m, before.Root, opt, before)
+			if err != nil {
+				return v, err
+			}
+		}
 		waitProgress(ctx, known)
 		local, before = []peer.Origin{delta.NewBase(m, opener(before.Root))}, peer.Status{}
 	}
 	if elsewhere || known == nil && len(h.Inline) > 0 || f.copied(h.Seq) && known == nil {
 		if v.disk, err = f.copyVersion(ctx, m, encoded, local, h.Seq); err == nil {
-			v.Saved = v.Length
 			return v, f.switchTo(h.Seq)
+		}
+		if ctx.Err() != nil {
+			return v, err
 		}
 		f.log.Warn("a version is fetched, since not all of its content is here", "version", h.Seq, "error", err)
 	}
-	err = f.get(ctx, h, m, v, opt, before)
+	if v.Saved, err = f.get(ctx, h, m, v.Path, opt, before); err == nil {
+		err = f.switchTo(h.Seq)
+	}
 	var damaged *peer.ElsewhereError
 	if errors.As(err, &damaged) { // its pieces are fetched again, unless it is a seed
 		_, failed := known.Verify(ctx, nil)
@@ -84,38 +96,39 @@ func (f *follower) manifest(ctx context.Context, h *Head) ([]byte, error) {
 	return d.EncodedManifest()
 }
 
-// get fetches a version with a transfer, which may have run before.
-func (f *follower) get(ctx context.Context, h *Head, m *proto.Manifest, v *fetched, opt peer.GetOptions, before peer.Status) error {
+// get fetches a version with a transfer, which may have run before, and returns the number of bytes that were not fetched.
+func (f *follower) get(
+	ctx context.Context, h *Head, m *proto.Manifest, path string, opt peer.GetOptions, before peer.Status,
+) (saved int64, err error) {
 	earlier := before.Have
 	if h.Delta != nil && h.Base == f.kept.Complete && len(opt.Origins) > 0 && before.Phase != peer.Whole {
 		d, n, err := f.fetchDelta(ctx, h.Delta, m, opt.Origins[0])
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if earlier += n; d != nil {
 			opt.Origins[0] = d
 		}
 	}
 	if err := f.save(); err != nil {
-		return err
+		return 0, err
 	}
-	t, err := f.node.Get(h.Link, v.Path, opt)
+	t, err := f.node.Get(h.Link, path, opt)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := t.Wait(ctx); err != nil {
 		if ctx.Err() != nil {
 			err = errors.Join(err, t.Stop())
 		}
-		return err
+		return 0, err
 	}
 	st := t.Status()
 	received := st.Traffic.WANIn + st.Traffic.LANIn
 	if old := before.Traffic.WANIn + before.Traffic.LANIn; old <= received { // it is the same run
 		received -= old
 	}
-	v.Saved = max(0, st.Length-received-earlier)
-	return f.switchTo(h.Seq)
+	return max(0, st.Length-received-earlier), nil
 }
 
 // origins returns what may have pieces of a version: the content that came with the head, the newest complete version, and those

@@ -92,6 +92,50 @@ func TestPartialVersionsBounded(t *testing.T) {
 	}
 }
 
+// TestOvertakenContentPostedAgain ends the fetch of a version, as a newer one does, whose content is then posted again.
+func TestOvertakenContentPostedAgain(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	path, content := peertest.RandomFile(t, 100_000)
+	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
+	encoded, err := seeded.Manifest().Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreached := *link
+	unreached.Peers = nil
+	ctx, overtake := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := f.fetch(ctx, &Head{Seq: 1, Link: &unreached, Manifest: encoded})
+		ended <- err
+	}()
+	peertest.Eventually(t, "version 1 is created", func() bool {
+		_, err := os.Stat(f.path(1))
+		return err == nil
+	})
+	overtake()
+	if err := <-ended; err == nil {
+		t.Fatal("version 1 has arrived")
+	}
+	h := &Head{Seq: 2, Link: link, Manifest: encoded}
+	v, err := f.fetch(t.Context(), h)
+	if err == nil {
+		err = v.flush()
+	}
+	if err != nil || v.Saved != 0 {
+		t.Fatalf("version %+v, %v", v, err)
+	}
+	f.settle(h, &v.Version)
+	if b, err := os.ReadFile(filepath.Join(f.dir, "latest")); err != nil || !bytes.Equal(b, content) {
+		t.Errorf("latest: %d bytes, %v", len(b), err)
+	}
+	if _, err := os.Stat(f.path(1)); !os.IsNotExist(err) {
+		t.Errorf("version 1 is not removed: %v", err)
+	}
+}
+
 // TestSentVersionServed writes a version whose content was sent, serves it to another node, and removes it.
 func TestSentVersionServed(t *testing.T) {
 	t.Parallel()
