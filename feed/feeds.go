@@ -226,7 +226,7 @@ func (s *Feeds) start(e *entry) (err error) {
 	return nil
 }
 
-// Remove forgets a feed that is named by its name, id or link. The versions stay.
+// Remove forgets a feed that is named by its name, id or link. The versions stay, and the newest one is served.
 func (s *Feeds) Remove(name string) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
@@ -235,6 +235,9 @@ func (s *Feeds) Remove(name string) error {
 		return err
 	}
 	e.stop()
+	if f, ok := e.role.(*follower); ok {
+		f.serve(f.known())
+	}
 	s.mu.Lock()
 	delete(s.all, e.link.ID())
 	s.mu.Unlock()

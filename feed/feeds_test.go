@@ -173,6 +173,33 @@ func TestFollowAgain(t *testing.T) {
 	}
 }
 
+// The feed of a version that was written without a transfer is removed: the version is served, and is there when the feed is followed
+// again.
+func TestRemovedFollowerServes(t *testing.T) {
+	t.Parallel()
+	d := peertest.NewTracker()
+	publisher, h := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
+	link := publisher.newFeed("config")
+	settings := feed.Settings{Link: link, Dir: h.follow(link, 1), Exec: "true"}
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	id := h.await(1).ID
+	h.settled(1)
+	if err := h.feeds.Remove("config"); err != nil {
+		t.Fatal(err)
+	}
+	served, err := h.node.Transfer(id)
+	if err == nil {
+		err = served.Wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.feeds.Follow(settings); err != nil {
+		t.Fatal(err)
+	}
+	h.await(1)
+}
+
 // TestLongName makes a feed whose link would be too long.
 func TestLongName(t *testing.T) {
 	t.Parallel()

@@ -197,10 +197,13 @@ func (f *follower) removeCopy(seq uint64) (left []store.Left, err error) {
 // serve starts a transfer that serves the newest version, if there is none. It continues the journal, so files that the user
 // has replaced stay.
 func (f *follower) serve(h *Head) {
+	if h == nil || h.Seq != f.kept.Complete {
+		return
+	}
 	dir := f.copyDir(h.Seq)
 	encoded, err := os.ReadFile(filepath.Join(dir, manifestFile))
-	if err != nil || h.Seq != f.kept.Complete {
-		return // a transfer has fetched it, or it is incomplete
+	if err != nil {
+		return // a transfer has fetched it
 	}
 	if _, err := f.node.Transfer(h.Link.String()); err == nil {
 		return
