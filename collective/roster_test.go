@@ -47,7 +47,7 @@ func TestUnreachableMembersAreNotTriedInTurns(t *testing.T) {
 		{"none", nil, "a"},
 		{"the first", map[libpeer.ID]time.Time{"a": ago(time.Millisecond)}, "b"},
 		{"both", map[libpeer.ID]time.Time{"a": ago(joinTimeout + time.Second), "b": ago(time.Second)}, "c"},
-		{"for long", map[libpeer.ID]time.Time{"a": ago(2*joinTimeout + time.Second), "b": ago(joinTimeout + time.Second)}, "a"},
+		{"both, for twice the time", map[libpeer.ID]time.Time{"a": ago(2*joinTimeout + time.Second), "b": ago(joinTimeout + time.Second)}, "a"},
 	} {
 		j := &joining{self: entry{ID: "d"}, unreachable: tt.unreachable}
 		if got := j.lowest([]group.Member{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "e"}}); got != tt.want {

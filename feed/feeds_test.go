@@ -173,7 +173,7 @@ func TestFollowAgain(t *testing.T) {
 	}
 }
 
-// The feed of a version that was written without a transfer is removed: the version is served, and is there when the feed is followed
+// The feed of a version that was written without a transfer is removed: the version is served, and exists when the feed is followed
 // again.
 func TestRemovedFollowerServes(t *testing.T) {
 	t.Parallel()

@@ -230,7 +230,7 @@ func (in *inbox) first(p *proto.Parcel) (taken []uint64) {
 		for number := range s.messages {
 			in.drop(s, number)
 		}
-	case s.started: // otherwise relays may have brought later messages first
+	case s.started: // otherwise later messages may have come first, by relays
 		next = max(next, s.next)
 	}
 	s.started = true
@@ -269,7 +269,8 @@ func (in *inbox) skip(id proto.PeerID, s *source, next uint64) (numbers []uint64
 	return append(numbers, in.deliver(id, s)...)
 }
 
-// expire gives up messages after gapTimeout, and those of a sender that was restarted: their numbers start with the clock.
+// expire gives up messages after gapTimeout. After the restart of a sender it does not wait for earlier messages: numbers start with the
+// clock.
 func (in *inbox) expire(now time.Time) {
 	for id, s := range in.sources {
 		next, least := s.next, uint64(math.MaxUint64)

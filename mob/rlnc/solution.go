@@ -10,7 +10,7 @@ type Solution struct {
 }
 
 // Decode writes the source blocks, or as much of each as its dst takes. There must be k dst, which do not overlap the coded
-// blocks; that of a source block that is not wanted is empty. The error is one of length.
+// blocks; the dst is empty if the source block is not wanted. The error is one of length.
 func (s *Solution) Decode(dst [][]byte) error {
 	if len(dst) != len(s.inverse) {
 		return fmt.Errorf("room for %d of %d blocks", len(dst), len(s.inverse))

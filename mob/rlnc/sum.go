@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// tile is the number of bytes after which sums go on to the next block, found by measurement: what is added to stays in the
-// first cache, and the blocks in the second one.
+// Sums are made in tiles of this number of bytes, found by measurement: a tile of a sum stays in the first cache, and the tiles
+// of all blocks in the second one.
 const tile = 8 << 10
 
 // sources are blocks to make sums of. None is longer than length; shorter ones count as
