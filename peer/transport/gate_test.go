@@ -384,7 +384,7 @@ func TestGateNonMembersCostLittle(t *testing.T) {
 func TestGateGoodbyeOfNonMember(t *testing.T) {
 	t.Parallel()
 	m := newTestMember(t, newTestSecret(t), nil)
-	s := dialStream(t, startHost(t), m, proto.MemberProtocol)
+	s := dialStream(t, newListening(t), m, proto.MemberProtocol)
 	if err := proto.WriteMessage(s, notAdmitted(errors.New("a text of the non-member"))); err != nil {
 		t.Fatal(err)
 	}
