@@ -262,7 +262,11 @@ func (s *Feeds) Post(ctx context.Context, name string, v *peer.Transfer, opt Pub
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.ctx, cancel)() // the end of the feed waits for a post
-	return e.role.(*publisher).post(ctx, v, opt)
+	h, err := e.role.(*publisher).post(ctx, v, opt)
+	if err != nil && e.ctx.Err() != nil {
+		err = errors.New("the node shuts down, or the feed was removed: post again")
+	}
+	return h, err
 }
 
 // find is Find for the feeds of the node. The caller holds s.changing.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/proto"
@@ -174,5 +176,32 @@ func TestHeadRecordedBesidePost(t *testing.T) {
 		if h, err := openHead(b, p.key); err != nil || h.Seq != seq+1 {
 			t.Fatalf("the head on the disk is %+v, %v, want version %d", h, err, seq+1)
 		}
+	}
+}
+
+// The node shuts down while a post waits, or makes a delta.
+func TestPostEndsWithFeed(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A")
+	feeds, err := Open(n, t.TempDir(), nil, slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = feeds.New("config", new(Link))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range feeds.all {
+		e.role.(*publisher).joined = time.Now().Add(time.Hour) // a post waits for a head of the group
+	}
+	path, _ := peertest.RandomFile(t, 100)
+	v, _ := peertest.Seed(t, n, path, peer.SeedOptions{})
+	posted := make(chan error)
+	go func() {
+		_, err := feeds.Post(t.Context(), "config", v, PublishOptions{})
+		posted <- err
+	}()
+	feeds.Close()
+	if err := <-posted; err == nil || !strings.Contains(err.Error(), "the node shuts down") {
+		t.Error(err)
 	}
 }
