@@ -3,12 +3,12 @@ package collective
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
@@ -251,20 +251,23 @@ func TestWrongSizeFailsAllMembers(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 3)
 	for odd := range nodes {
 		var all []<-chan joined
+		name := fmt.Sprint("sizes ", odd)
 		rest := slices.Delete(slices.Clone(nodes), odd, odd+1)
 		for _, n := range rest {
-			all = append(all, joinLater(t.Context(), n, "sizes", 3))
+			all = append(all, joinLater(t.Context(), n, name, 3))
 		}
-		for !slices.ContainsFunc(rest[0].Host().Network().ConnsToPeer(rest[1].Host().ID()), hasGroupStream) {
+		for !inSession(rest[0], rest[1], name) || !inSession(rest[1], rest[0], name) {
 			time.Sleep(time.Millisecond)
 		}
-		all = append(all, joinLater(t.Context(), nodes[odd], "sizes", 2))
+		all = append(all, joinLater(t.Context(), nodes[odd], name, 2))
 		for _, ended := range all {
 			(<-ended).wantError(t, "members, not")
 		}
 	}
 }
 
-func hasGroupStream(c network.Conn) bool {
-	return slices.ContainsFunc(c.GetStreams(), func(s network.Stream) bool { return s.Protocol() == proto.GroupProtocol })
+// inSession reports whether a node keeps its connection to another one for a group with this name.
+func inSession(n, other *peer.Node, name string) bool {
+	key := sha256.Sum256([]byte("mob-collective:" + name))
+	return n.Host().ConnManager().IsProtected(other.Host().ID(), "group "+string(key[:8]))
 }
