@@ -64,7 +64,7 @@ func (f *follower) removeAll(versions []uint64) {
 		if len(left) > 0 {
 			f.log.Info("files of an old version stay, since they are not the follower's or were changed", "path", f.path(seq), "files", len(left))
 		}
-		delete(f.kept.IDs, seq)
+		f.change(func() { delete(f.kept.IDs, seq) })
 	}
 }
 
