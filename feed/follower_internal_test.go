@@ -17,6 +17,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/proto"
 )
 
 // newTestFollower returns a follower of no feed.
@@ -92,17 +93,24 @@ func TestPartialVersionsBounded(t *testing.T) {
 	}
 }
 
-// TestOvertakenContentPostedAgain ends the fetch of a version, as a newer one does, whose content is then posted again.
-func TestOvertakenContentPostedAgain(t *testing.T) {
-	t.Parallel()
-	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
-	f := newTestFollower(t, n)
+// seedTestVersion seeds a file. It returns its content, link and encoded manifest.
+func seedTestVersion(t *testing.T, publisher *peer.Node) (content []byte, link *proto.Link, encoded []byte) {
+	t.Helper()
 	path, content := peertest.RandomFile(t, 100_000)
 	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
 	encoded, err := seeded.Manifest().Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return content, link, encoded
+}
+
+// TestOvertakenContentPostedAgain ends the fetch of a version, as a newer one does, whose content is then posted again.
+func TestOvertakenContentPostedAgain(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	content, link, encoded := seedTestVersion(t, publisher)
 	unreached := *link
 	unreached.Peers = nil
 	ctx, overtake := context.WithCancel(t.Context())
@@ -141,12 +149,7 @@ func TestSentVersionServed(t *testing.T) {
 	t.Parallel()
 	publisher, n, other := peertest.Start(t, "A"), peertest.Start(t, "A"), peertest.Start(t, "A")
 	f := newTestFollower(t, n)
-	path, content := peertest.RandomFile(t, 100_000)
-	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
-	encoded, err := seeded.Manifest().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	content, link, encoded := seedTestVersion(t, publisher)
 	link.Peers = nil
 	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content}
 	v, err := f.fetch(t.Context(), h)
@@ -209,12 +212,7 @@ func TestChangedVersionServed(t *testing.T) {
 	t.Parallel()
 	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
 	f := newTestFollower(t, n)
-	path, content := peertest.RandomFile(t, 100_000)
-	seeded, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
-	encoded, err := seeded.Manifest().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	content, link, encoded := seedTestVersion(t, publisher)
 	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content}
 	v, err := f.fetch(t.Context(), h)
 	if err == nil {
