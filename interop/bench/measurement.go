@@ -37,11 +37,16 @@ func (m *measurement) show(stage string, took time.Duration) {
 	}
 	p := Progress{System: m.system.Name(), Stage: stage, Took: took}
 	if stage == fetching {
-		m.mu.Lock()
-		p.Complete, p.Receivers = len(m.completed), len(m.bench.Receivers())
-		m.mu.Unlock()
+		p.Complete, p.Receivers = m.complete(), len(m.bench.Receivers())
 	}
 	m.bench.Show(p)
+}
+
+// complete returns the number of complete receivers.
+func (m *measurement) complete() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.completed)
 }
 
 // fetching is the stage that is measured.
@@ -196,14 +201,11 @@ func (m *measurement) sample(ctx context.Context, start time.Time, end func(erro
 		if ctx.Err() != nil {
 			return nil
 		}
-		m.mu.Lock()
-		complete := len(m.completed)
-		m.mu.Unlock()
 		bytes := uint64(0)
 		for _, n := range carried {
 			bytes += n.Bytes
 		}
-		if err := stalled.check(bytes, complete, m.bench.Size, time.Since(start)); err != nil {
+		if err := stalled.check(bytes, m.complete(), m.bench.Size, time.Since(start)); err != nil {
 			end(err)
 		}
 		select {
