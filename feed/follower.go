@@ -295,9 +295,17 @@ func (f *follower) next(ctx context.Context, h *Head) (newer *Head, err error) {
 // finish runs the command with a version, and records the version. If ctx ends before that, the command runs again after a restart.
 func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
 	f.log.Info("a version is complete", "version", v.Seq, "path", v.Path, "bytes", v.Length, "saved", v.Saved)
+	called, end := context.WithCancel(ctx)
 	flushed := make(chan error, 1)
-	go func() { flushed <- errors.Join(v.flush(), f.save()) }()
+	go func() {
+		err := errors.Join(v.flush(), f.save())
+		if err == nil {
+			f.serveDuring(called, h)
+		}
+		flushed <- err
+	}()
 	failed := f.call(ctx, v.Version)
+	end()
 	if err := <-flushed; err != nil || ctx.Err() != nil {
 		return err
 	}

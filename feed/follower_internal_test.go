@@ -243,3 +243,33 @@ func TestChangedVersionServed(t *testing.T) {
 		t.Errorf("%s has %d bytes, %v", v.Path, len(is), err)
 	}
 }
+
+// TestVersionServedDuringCommand has the publisher leave while the command runs with a version that was sent.
+func TestVersionServedDuringCommand(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	f.group = new(group.Group)
+	end := make(chan struct{})
+	f.command = func(context.Context, Version) error {
+		<-end
+		return nil
+	}
+	content, link, encoded := seedTestVersion(t, publisher)
+	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content}
+	v, err := f.fetch(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	finished := make(chan error)
+	go func() { finished <- f.finish(t.Context(), h, v) }()
+	f.left <- struct{}{}
+	peertest.Eventually(t, "the version is served", func() bool {
+		_, err := n.Transfer(link.String())
+		return err == nil
+	})
+	close(end)
+	if err := <-finished; err != nil || f.kept.Complete != 1 {
+		t.Errorf("version %d is complete, %v", f.kept.Complete, err)
+	}
+}

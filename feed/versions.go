@@ -194,12 +194,27 @@ func (f *follower) removeCopy(seq uint64) (left []store.Left, err error) {
 	return left, os.RemoveAll(dir)
 }
 
-// serve starts a transfer that serves the newest version, if there is none. It continues the journal, so files that the user
-// has replaced stay.
+// serve serves the newest version, if it is complete.
 func (f *follower) serve(h *Head) {
-	if h == nil || h.Seq != f.kept.Complete {
+	if h != nil && h.Seq == f.kept.Complete {
+		f.serveCopy(h)
+	}
+}
+
+// serveDuring serves a version while its command runs, which ends ctx.
+func (f *follower) serveDuring(ctx context.Context, h *Head) {
+	select {
+	case <-time.After(serveDelay):
+	case <-f.left:
+	case <-ctx.Done():
 		return
 	}
+	f.serveCopy(h)
+}
+
+// serveCopy starts a transfer that serves a version, if there is none. It continues the journal, so files that the user has
+// replaced stay.
+func (f *follower) serveCopy(h *Head) {
 	dir := f.copyDir(h.Seq)
 	encoded, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
