@@ -195,6 +195,13 @@ func (o *faultFile) CopyFrom(src vfs.File) error {
 	return o.do("copy", func() error { o.write(from.n.data, 0); return nil })
 }
 
+// Seek implements [vfs.File]. It returns the size.
+func (o *faultFile) Seek(int64, int) (int64, error) {
+	o.f.mu.Lock()
+	defer o.f.mu.Unlock()
+	return int64(len(o.n.data)), nil
+}
+
 // IsHole implements [vfs.File].
 func (o *faultFile) IsHole(int64, int64) bool { return false }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,6 +49,11 @@ func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
 		return 0, err
 	}
 	defer d.tree.files.release(h)
+	// A file that was truncated would be extended by a write, and read as zeros.
+	if size, err := h.f.Seek(0, io.SeekEnd); !fills && err == nil && size != l.size(file) {
+		d.files.update(file, func(f *fileRecord) { f.foreign = true }) // another write may have extended it
+		return 0, &ChangedError{Path: d.tree.fullPath(d.tree.fileName(file)), Reason: "its size differs"}
+	}
 	n, err := writeInParts(h.f, p, offset)
 	d.files.update(file, func(f *fileRecord) { f.written, f.Changed = true, 0 })
 	if err != nil && fills {
@@ -188,15 +194,7 @@ func (d writer) openAgain(file int) (vfs.File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it was removed", Err: err}
 	}
-	if err != nil {
-		return nil, err
-	}
-	// A file that was truncated would be extended by a write, and read as zeros.
-	if f.info.Size() != t.layout.size(file) {
-		t.closeFile(f.File)
-		return nil, &ChangedError{Path: t.fullPath(name), Reason: "its size differs"}
-	}
-	return f.File, nil
+	return f.File, err
 }
 
 // openOrCreate opens the file of an entry for writing if rec has it, and creates it if it does

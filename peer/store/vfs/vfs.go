@@ -58,6 +58,7 @@ type Root interface {
 type File interface {
 	io.ReaderAt
 	io.WriterAt
+	io.Seeker
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
 	// SetModTime sets the modification time, and leaves the access time. It reports
