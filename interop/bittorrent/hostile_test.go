@@ -112,6 +112,29 @@ func TestProtocolViolations(t *testing.T) {
 	connect(t, n, s, modern, id+1).download()
 }
 
+// TestPiecesAnnouncedAgain checks that a client that has all pieces causes no work for each of them when it announces them again.
+func TestPiecesAnnouncedAgain(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, 8*proto.MinPieceLength)
+	n := startNode(t, "A", s.torrent(), 0)
+	tr, _ := n.get(t, s)
+	sw := newSwarm(t.Context(), n.server, tr, s.torrent())
+	var c *peerConn
+	eventually(t, "the transfer takes clients", func() (ok bool) {
+		var err error
+		c, err = sw.newPeerConn(&remotePeer{handshake: *modern.handshake(s, 1)})
+		return err == nil
+	})
+	defer c.cancel(nil)
+	looks := 0
+	for range 3 {
+		c.onPieces(func(int) bool { looks++; return true })
+	}
+	if looks != c.attachment.Pieces() {
+		t.Errorf("%d looks at %d pieces", looks, c.attachment.Pieces())
+	}
+}
+
 // TestBeforeExtendedHandshake checks that a client counts before its extended handshake, and that messages do not extend
 // the time for that.
 func TestBeforeExtendedHandshake(t *testing.T) {

@@ -108,9 +108,10 @@ func (c *peerConn) readBitfield(r *bufio.Reader, n int64) error {
 	return nil
 }
 
+// onPieces adds the pieces of a client. One that has all of them may repeat that in five bytes.
 func (c *peerConn) onPieces(has func(i int) bool) {
 	c.mu.Lock()
-	for i := range c.attachment.Pieces() {
+	for i := 0; i < c.attachment.Pieces() && !c.state.remote.Full(); i++ {
 		if has(i) {
 			c.state.addRemote(i)
 		}
