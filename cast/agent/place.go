@@ -36,6 +36,9 @@ func newPlace(s *Start, name string) (p *place, err error) {
 	if err = p.create(s.Dir, s.Force); err == nil {
 		err = p.takeLock()
 	}
+	if err == nil && s.Dir && !p.existed {
+		err = p.hide()
+	}
 	if err != nil {
 		removeEmpty(p.dest, p.parent)
 		return nil, p.explain(err)
@@ -50,7 +53,7 @@ func (p *place) create(dir, force bool) error {
 	}
 	var err error
 	if dir {
-		err = p.mkdir()
+		err = os.Mkdir(p.dest, 0o755)
 	} else if f, failed := os.OpenFile(p.dest, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); failed == nil {
 		err = f.Close()
 	} else {
@@ -74,19 +77,6 @@ func (p *place) create(dir, force bool) error {
 	return nil
 }
 
-// mkdir creates a directory, which is private until it is complete.
-func (p *place) mkdir() error {
-	if err := os.Mkdir(p.dest, 0o755); err != nil {
-		return err
-	}
-	info, err := os.Lstat(p.dest)
-	if err != nil {
-		return err
-	}
-	p.mode = info.Mode()
-	return os.Chmod(p.dest, p.mode&^0o077)
-}
-
 // takeLock fails if another cast writes to the destination. File systems without locks have none.
 func (p *place) takeLock() (err error) {
 	if p.lock, err = os.OpenFile(p.dest, os.O_RDONLY|syscall.O_NOFOLLOW, 0); err != nil {
@@ -96,6 +86,20 @@ func (p *place) takeLock() (err error) {
 		return errors.Join(fmt.Errorf("another cast writes to %s", p.dest), p.lock.Close())
 	}
 	return nil
+}
+
+// hide makes a new directory private until it is complete. It changes what takeLock opened: another user may have put a link in its
+// place.
+func (p *place) hide() error {
+	if p.lock == nil {
+		return nil // the transfer reports what is there
+	}
+	info, err := p.lock.Stat()
+	if err != nil {
+		return err
+	}
+	p.mode = info.Mode()
+	return p.lock.Chmod(p.mode &^ 0o077)
 }
 
 // destination returns the absolute path for [Start.Dest].

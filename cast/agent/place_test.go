@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -75,5 +77,35 @@ func TestPlaceKinds(t *testing.T) {
 				t.Errorf("the file has %q, %v", b, err)
 			}
 		})
+	}
+}
+
+// TestPlaceSwapped checks that the mode of another directory stays while another process puts a link to it in the place of a new one.
+func TestPlaceSwapped(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	victim, s := filepath.Join(root, "victim"), &Start{Dest: filepath.Join(root, "dst"), Dir: true}
+	must(t, os.Mkdir(victim, 0o755))
+	before, err := os.Stat(victim)
+	must(t, err)
+	for range 200 {
+		swapped := make(chan error)
+		go func() {
+			err := fs.ErrNotExist
+			for errors.Is(err, fs.ErrNotExist) {
+				err = os.Rename(s.Dest, s.Dest+".aside")
+			}
+			swapped <- errors.Join(err, os.Symlink(victim, s.Dest))
+		}()
+		p, err := newPlace(s, "src")
+		must(t, <-swapped)
+		if after, err := os.Stat(victim); err != nil || after.Mode() != before.Mode() {
+			t.Fatalf("the mode is %v, %v", after.Mode(), err)
+		}
+		if err == nil {
+			must(t, p.discard(nil))
+		}
+		must(t, os.Remove(s.Dest))
+		must(t, os.Remove(s.Dest+".aside"))
 	}
 }
