@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,7 +79,7 @@ func start(shell Runner, host, line string) (*Process, error) {
 }
 
 // Send queues v as a line of JSON for the program. It does not block. A host that does not read is killed when the queue is
-// full.
+// full. After a timeout of the host Send returns that error.
 func (p *Process) Send(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -87,7 +88,7 @@ func (p *Process) Send(v any) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return os.ErrClosed
+		return cmp.Or(p.why, os.ErrClosed)
 	}
 	if p.stdin.add(append(line, '\n'), false) > maxUnsent {
 		go p.killFor(errBehind)

@@ -96,6 +96,17 @@ func TestShellKilled(t *testing.T) {
 	s.empty("n1")
 }
 
+// TestSendAfterTimeout checks that a message to a host that was given up fails with the reason, as when its hello comes too late.
+func TestSendAfterTimeout(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	p, why := s.start(s.launcher(absent(t)), "n1"), errors.New("no answer for 30 s")
+	p.killFor(why)
+	if err := p.Send("one"); !errors.Is(err, why) {
+		t.Errorf("%v, want %v", err, why)
+	}
+}
+
 // TestCanceled cancels the start in each of its stages.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
