@@ -47,12 +47,12 @@ func contentOf(message []byte) (seq uint64, content []byte, ok bool) {
 
 // Report is the last report of a follower to the publisher.
 type Report struct {
-	Node    libpeer.ID
-	Cluster string
-	// Seq is the newest version that the follower has complete. Saved is the number of its bytes that were not fetched.
-	Seq   uint64
-	Saved int64
-	Time  time.Time
+	Node    libpeer.ID `json:"id"`
+	Cluster string     `json:"cluster"`
+	// Seq is the newest version that the follower has complete, 0 if it has not reported. Saved is the number of its bytes that were not fetched.
+	Seq   uint64    `json:"complete"`
+	Saved int64     `json:"saved"`
+	Time  time.Time `json:"time,omitzero"`
 }
 
 // wireReport is the encoding of a report.
