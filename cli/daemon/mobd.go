@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,11 +72,8 @@ func Command(env *command.Env) *cobra.Command {
 }
 
 func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
-	if err := n.config(env); err != nil {
+	if err := cmp.Or(n.config(env), checkZone(env.Getenv("TZ"))); err != nil {
 		return command.Usagef("%w", err)
-	}
-	if err := checkZone(env.Getenv("TZ")); err != nil {
-		return err
 	}
 	var starting sync.Mutex // a SIGHUP waits for the end of the start
 	starting.Lock()
