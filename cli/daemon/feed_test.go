@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,14 +12,24 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestRunVersionInterrupted ends the command of a feed while its shell waits for another one: both get the interrupt.
+// TestRunVersionInterrupted ends the command of a feed while its shell waits for another one: both get the interrupt. A job in the
+// background, which ignores interrupts, is killed.
 func TestRunVersionInterrupted(t *testing.T) {
 	t.Parallel()
-	started := filepath.Join(t.TempDir(), "started")
+	dir := t.TempDir()
+	started, alive := filepath.Join(dir, "started"), filepath.Join(dir, "alive")
+	if err := syscall.Mkfifo(alive, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	background := make(chan error, 1)
+	go func() { // until the job in the background has exited
+		_, err := os.ReadFile(alive)
+		background <- err
+	}()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		ended <- runVersion(ctx, `sh -c 'trap "echo interrupted >\"$MOB_PATH\"; exit" INT; echo $MOB_VERSION >"$MOB_PATH"; while :; do sleep 0.01; done'; true`,
+		ended <- runVersion(ctx, `sleep 1000 >"${MOB_PATH%started}alive" & sh -c 'trap "echo interrupted >\"$MOB_PATH\"; exit" INT; echo $MOB_VERSION >"$MOB_PATH"; while :; do sleep 0.01; done'; true`,
 			feed.Version{Seq: 7, Path: started})
 	}()
 	content := func() string {
@@ -35,5 +46,13 @@ func TestRunVersionInterrupted(t *testing.T) {
 	}
 	if got := content(); got != "interrupted\n" {
 		t.Errorf("after the interrupt: %q", got)
+	}
+	select {
+	case err := <-background:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("the job in the background runs")
 	}
 }
