@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +23,7 @@ const (
 	ExitFailed      = 1
 	exitUsage       = 2
 	ExitInterrupted = 130
+	exitUnread      = 128 + int(syscall.SIGPIPE)
 )
 
 // usageError is an error in the use of a command.
@@ -79,6 +83,8 @@ func Outcome(command string, err error, interrupted bool) (status int, text stri
 		return ExitDone, ""
 	case errors.As(err, &exit):
 		return exit.status, OneLine(exit.text)
+	case isUnread(err):
+		return exitUnread, ""
 	case interrupted && (errors.Is(err, context.Canceled) || errors.Is(err, peer.ErrStopped)):
 		return ExitInterrupted, "interrupted"
 	case errors.As(err, &usage):
@@ -87,6 +93,12 @@ func Outcome(command string, err error, interrupted bool) (status int, text stri
 		return exitUsage, OneLine(err.Error() + seeHelp)
 	}
 	return ExitFailed, OneLine(err.Error())
+}
+
+// isUnread reports whether a write to standard output failed since its reader has exited.
+func isUnread(err error) bool {
+	e, ok := errors.AsType[*fs.PathError](err)
+	return ok && e.Path == os.Stdout.Name() && errors.Is(e, syscall.EPIPE)
 }
 
 // OneLine joins the lines of a text and makes it [term.Printable].
