@@ -116,7 +116,7 @@ var table = map[string]rule{
 
 	"deploy":        {tests: []string{"cli"}},
 	"deploy/image":  {outside: []string{}},
-	"cli/control":   {ours: []string{"feed", "membership", "mob/plan", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
+	"cli/control":   {ours: []string{"feed", "membership", "mob/plan", "mob/quota", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
 	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
 	"cli":           {ours: []string{"cli/casting", "cli/command", "cli/daemon", "cli/demo", "cli/network", "cli/status", "cli/term", "cli/transfer"}, tests: []string{"cli/clitest", "cli/control", "interop/netns", "peer", "peer/peertest", "peer/transport", "proto", "tracker"}},
 	"cli/command":   {ours: []string{"cli/control", "cli/term", "feed", "mob/plan", "peer", "proto"}},

@@ -92,7 +92,7 @@ func (p *place) takeLock() (err error) {
 // place.
 func (p *place) hide() error {
 	if p.lock == nil {
-		return nil // the transfer reports what is there
+		return nil // the transfer returns the error
 	}
 	info, err := p.lock.Stat()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -14,13 +15,51 @@ import (
 // callerKey is the key of the caller in the context of a connection of the socket.
 type callerKey struct{}
 
-// withCaller records the user at the other end of a connection.
+// withCaller records the user at the other end of a connection of [callers].
 func withCaller(ctx context.Context, c net.Conn) context.Context {
-	u, err := credentials(c)
-	if err != nil {
-		return ctx // without a caller
+	return context.WithValue(ctx, callerKey{}, c.(*callerConn).user)
+}
+
+// maxUserConns bounds the connections of users other than the owner of the daemon, who needs the open files for content and peers.
+// One of them may have as many as are free.
+const maxUserConns = 512
+
+// callers accepts the connections of the socket.
+type callers struct {
+	net.Listener
+	conns *quota.Shared[uint32] // of users other than the owner
+}
+
+// Accept implements [net.Listener]. It closes connections of users that have their share, or are unknown.
+func (l *callers) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		u, err := credentials(c)
+		release, ok := func() {}, err == nil
+		if ok && !isOwner(u) {
+			release, ok = l.conns.Take(u.UID)
+		}
+		if ok {
+			return &callerConn{c.(*net.UnixConn), u, release}, nil
+		}
+		c.Close()
 	}
-	return context.WithValue(ctx, callerKey{}, u)
+}
+
+// callerConn is a connection of a user.
+type callerConn struct {
+	*net.UnixConn
+	user    *vfs.User
+	release func()
+}
+
+// Close implements [net.Conn].
+func (c *callerConn) Close() error {
+	c.release()
+	return c.UnixConn.Close()
 }
 
 // forUsers are the calls for users other than the owner of the daemon. Each of them
@@ -51,11 +90,13 @@ func guard(mux *http.ServeMux) http.Handler {
 // for calls through [Server.Handler].
 func caller(r *http.Request) *vfs.User {
 	u, _ := r.Context().Value(callerKey{}).(*vfs.User)
-	if u == nil || u.UID == 0 || u.UID == uint32(os.Geteuid()) {
+	if u == nil || isOwner(u) {
 		return nil
 	}
 	return u
 }
+
+func isOwner(u *vfs.User) bool { return u.UID == 0 || u.UID == uint32(os.Geteuid()) }
 
 // find returns the transfer of that name, if it is for the caller.
 func (s *Server) find(r *http.Request, name string) (*peer.Transfer, error) {

@@ -284,6 +284,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return &NoDaemonError{Data: c.data}
 	case c.Info.ID != "" && endOfConn(err):
 		return errExited
+	case endOfConn(err):
+		err = errors.New("it closed the connection, as for a user with hundreds of them")
 	}
 	return c.unexpected(err)
 }

@@ -16,6 +16,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
@@ -86,7 +87,7 @@ func (s *Server) Handler() http.Handler { return s.mux }
 
 // Serve answers the clients of ln, and blocks until [Server.Shutdown].
 func (s *Server) Serve(ln net.Listener) error {
-	if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(&callers{ln, quota.NewShared[uint32](maxUserConns)}); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
