@@ -3,7 +3,6 @@ package group
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -26,9 +25,6 @@ const maxMembers = 1024
 type Config struct {
 	// Key names the group. Outside a network, every node that has it can join.
 	Key [32]byte
-	// Peers are addresses of members, with their peer ids. They are dialed in addition to the members that trackers
-	// name.
-	Peers []ma.Multiaddr
 	// Trackers are asked for members in addition to the node's own.
 	Trackers []ma.Multiaddr
 	// Newest is the first message of [Group.SetNewest], for every session.
@@ -123,22 +119,12 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 		cfg: cfg, node: n, self: proto.PeerID(n.Host().ID()), cluster: n.Cluster(),
 		members: map[proto.PeerID]*member{}, casts: map[uint64]*cast{}, lastCast: now, direct: now | proto.ParcelDirect, newest: cfg.Newest,
 	}
-	given, err := libpeer.AddrInfosFromP2pAddrs(cfg.Peers...)
-	if err != nil {
-		return nil, fmt.Errorf("peers of the group: %w", err)
-	}
+	var err error
 	g.mu.Lock() // for a stream that arrives before g is complete
 	if g.link, err = n.JoinGroup(keyID(cfg.Key), cfg.Trackers, g.accept); err != nil {
 		return nil, err
 	}
 	g.ctx, g.cancel = context.WithCancel(g.link.Context())
-	for _, info := range given {
-		m := proto.Member{ID: proto.PeerID(info.ID)}
-		for _, a := range info.Addrs {
-			m.Addrs = append(m.Addrs, a.Bytes())
-		}
-		g.learn(&m)
-	}
 	g.wg.Go(g.announce)
 	g.wg.Go(g.tick)
 	g.unbind = context.AfterFunc(g.link.Context(), g.Close) // which waits for the lock
@@ -225,16 +211,13 @@ func (g *Group) Newest() []byte {
 	return g.newest
 }
 
-// Members returns the other members that this node knows, in the order of clusters and peer ids. It does not know the
-// clusters of members of Config.Peers until they have answered, and leaves these out.
+// Members returns the other members that this node knows, in the order of clusters and peer ids.
 func (g *Group) Members() []Member {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var out []Member
 	for _, m := range g.members {
-		if m.cluster != "" {
-			out = append(out, Member{libpeer.ID(m.id), m.cluster, m.rtt})
-		}
+		out = append(out, Member{libpeer.ID(m.id), m.cluster, m.rtt})
 	}
 	slices.SortFunc(out, func(a, b Member) int {
 		if c := strings.Compare(a.Cluster, b.Cluster); c != 0 {

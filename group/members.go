@@ -13,7 +13,7 @@ import (
 // member is another member of the group.
 type member struct {
 	id      proto.PeerID
-	cluster string // empty until it is known
+	cluster string
 	addrs   [][]byte
 	stream  *stream // nil without a session
 	rtt     time.Duration
@@ -78,10 +78,7 @@ func (g *Group) learn(m *proto.Member) *member {
 		known = &member{id: m.ID}
 		g.members[m.ID] = known
 	}
-	known.addrs = m.Addrs
-	if m.Cluster != "" {
-		known.cluster = m.Cluster
-	}
+	known.addrs, known.cluster = m.Addrs, m.Cluster
 	g.regroup()
 	return known
 }

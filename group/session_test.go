@@ -10,6 +10,8 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
+	libpeer "github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
@@ -52,14 +54,25 @@ func parcel(h host.Host, number uint64, text string) []byte {
 	})
 }
 
-// A tracker names a member with an invalid id, which the JSON of a status could not have.
-func TestInvalidMemberOfTracker(t *testing.T) {
-	key, err := cid.Cast(helloOf("A").Key)
+// trackerOf returns a tracker that names a member of the group that join joins, in the cluster Z.
+func trackerOf(t *testing.T, id libpeer.ID, addrs []ma.Multiaddr) *peertest.Tracker {
+	t.Helper()
+	key, err := cid.Cast(helloOf("Z").Key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	m := proto.Member{ID: proto.PeerID(id), Cluster: "Z"}
+	for _, a := range addrs {
+		m.Addrs = append(m.Addrs, a.Bytes())
+	}
 	d := peertest.NewTracker()
-	d.Add(&proto.Link{Manifest: key}, proto.Member{ID: "invalid", Cluster: "B"})
+	d.Add(&proto.Link{Manifest: key}, m)
+	return d
+}
+
+// A tracker names a member with an invalid id, which the JSON of a status could not have.
+func TestInvalidMemberOfTracker(t *testing.T) {
+	d := trackerOf(t, "invalid", nil)
 	for _, g := range join(t, []*peer.Node{d.Start(t, "A"), d.Start(t, "A")}) {
 		if all := g.Members(); len(all) != 1 {
 			t.Errorf("members %v", all)
@@ -89,23 +102,23 @@ func TestAnotherStreamStartsAnotherSession(t *testing.T) {
 
 // Two members open a stream to each other: only the one of the lower peer id is used, so no session is replaced.
 func TestDialOfLowerIDIsKept(t *testing.T) {
-	nodes := peertest.Clusters(t, 1, 1)
 	seen := map[bool]bool{}
 	for len(seen) < 2 {
 		h := peertest.Stranger(t)
-		lower := h.ID() < nodes[0].Host().ID()
+		n := trackerOf(t, h.ID(), h.Addrs()).Start(t, "A")
+		lower := h.ID() < n.Host().ID()
 		if seen[lower] {
 			continue
 		}
 		seen[lower] = true
 		dialed := make(chan network.Stream, 8)
 		h.SetStreamHandler(proto.GroupProtocol, func(s network.Stream) { dialed <- s })
-		g, err := group.Join(t.Context(), nodes[0], group.Config{Key: [32]byte{1}, Peers: peertest.LinkAddrs(t, h)})
+		g, err := group.Join(t.Context(), n, group.Config{Key: [32]byte{1}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		<-dialed // and is not answered
-		_, m := open(t, h, nodes[0], frame(t, helloOf("Z")))
+		_, m := open(t, h, n, frame(t, helloOf("Z")))
 		bye, rejected := m.(*proto.Goodbye)
 		if rejected == lower || rejected && bye.Code != proto.CodeDuplicate {
 			t.Errorf("the peer's id is lower: %t, the answer %+v", lower, m)
@@ -116,15 +129,15 @@ func TestDialOfLowerIDIsKept(t *testing.T) {
 
 // A member whose stream is rejected as a duplicate waits before it opens another one.
 func TestPauseAfterDuplicate(t *testing.T) {
-	nodes := peertest.Clusters(t, 1, 1)
 	h := peertest.Stranger(t)
+	n := trackerOf(t, h.ID(), h.Addrs()).Start(t, "A")
 	var dials atomic.Int64
 	h.SetStreamHandler(proto.GroupProtocol, func(s network.Stream) {
 		dials.Add(1)
 		_ = proto.WriteMessage(s, &proto.Goodbye{Code: proto.CodeDuplicate})
 		_ = s.Close()
 	})
-	g, err := group.Join(t.Context(), nodes[0], group.Config{Key: [32]byte{1}, Peers: peertest.LinkAddrs(t, h)})
+	g, err := group.Join(t.Context(), n, group.Config{Key: [32]byte{1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +148,7 @@ func TestPauseAfterDuplicate(t *testing.T) {
 	if err := g.Send(ctx, h.ID(), nil); err == nil {
 		t.Error("the message was sent")
 	}
-	if n, most := dials.Load(), int64(time.Since(start)/(500*time.Millisecond))+2; n > most {
-		t.Errorf("%d dials, at most %d", n, most)
+	if all, most := dials.Load(), int64(time.Since(start)/(500*time.Millisecond))+2; all > most {
+		t.Errorf("%d dials, at most %d", all, most)
 	}
 }
