@@ -1,12 +1,10 @@
 package peer
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/ipfs/go-cid"
-	libhost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -18,47 +16,41 @@ import (
 // manifestWait bounds the wait of a request for a manifest that this node is still seeking.
 const manifestWait = 2 * time.Second
 
-// documents serves the manifests, info dictionaries and plans of running transfers.
-type documents struct {
-	transfers *registry
-	self      libpeer.ID
-}
-
-// serve serves the documents until ctx ends.
-func (d documents) serve(ctx context.Context, h libhost.Host) {
+// serveDocuments serves the manifests, info dictionaries and plans of running transfers.
+func (n *Node) serveDocuments() {
 	server := metadata.NewServer()
 	for id, find := range map[protocol.ID]func(from libpeer.ID, key []byte) ([]byte, error){
-		proto.ManifestProtocol: func(from libpeer.ID, key []byte) ([]byte, error) { return d.manifest(ctx, from, key) },
-		proto.TorrentProtocol:  func(_ libpeer.ID, key []byte) ([]byte, error) { return d.torrent(key) },
-		proto.PlanProtocol:     func(_ libpeer.ID, key []byte) ([]byte, error) { return d.plan(key) },
+		proto.ManifestProtocol: n.manifestFor,
+		proto.TorrentProtocol:  n.torrentFor,
+		proto.PlanProtocol:     n.planFor,
 	} {
-		h.SetStreamHandler(id, func(s network.Stream) {
+		n.host.SetStreamHandler(id, func(s network.Stream) {
 			server.Serve(s, func(key []byte) ([]byte, error) { return find(s.Conn().RemotePeer(), key) })
 		})
 	}
 }
 
-// manifest returns an encoded manifest for another node. If this node is still seeking the
+// manifestFor returns an encoded manifest for another node. If this node is still seeking the
 // manifest, nodes with a greater id wait for it: of members of a cluster that start together, few then fetch it
 // over the WAN, and no two wait for each other.
-func (d documents) manifest(ctx context.Context, from libpeer.ID, key []byte) ([]byte, error) {
-	t, err := d.running(key)
+func (n *Node) manifestFor(from libpeer.ID, key []byte) ([]byte, error) {
+	t, err := n.runningTransfer(key)
 	if err != nil {
 		return nil, err
 	}
-	if from > d.self && !t.Description().Plain() {
+	if from > n.host.ID() && !t.Description().Plain() {
 		select {
 		case <-t.Description().Known():
 		case <-time.After(manifestWait):
-		case <-ctx.Done():
+		case <-n.ctx.Done():
 		}
 	}
 	return t.Description().EncodedManifest()
 }
 
-// torrent returns an info dictionary.
-func (d documents) torrent(key []byte) ([]byte, error) {
-	t, err := d.running(key)
+// torrentFor returns an info dictionary for another node.
+func (n *Node) torrentFor(_ libpeer.ID, key []byte) ([]byte, error) {
+	t, err := n.runningTransfer(key)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +60,13 @@ func (d documents) torrent(key []byte) ([]byte, error) {
 	return nil, metadata.ErrNotOffered
 }
 
-// plan returns the encoded plan with a content id.
-func (d documents) plan(key []byte) ([]byte, error) {
+// planFor returns the encoded plan with a content id for another node.
+func (n *Node) planFor(_ libpeer.ID, key []byte) ([]byte, error) {
 	id, err := cid.Cast(key)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range d.transfers.all() {
+	for _, t := range n.transfers.all() {
 		if t.state().running() && t.Link().Plan.Equals(id) {
 			return t.Description().EncodedPlan()
 		}
@@ -82,9 +74,9 @@ func (d documents) plan(key []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no running transfer with the plan %s", id)
 }
 
-// running returns the transfer with a key, and fails if it does not run.
-func (d documents) running(key []byte) (*Transfer, error) {
-	t := d.transfers.byKey(key)
+// runningTransfer returns the transfer with a key, and fails if it does not run.
+func (n *Node) runningTransfer(key []byte) (*Transfer, error) {
+	t := n.transfers.byKey(key)
 	if t == nil || !t.state().running() {
 		return nil, fmt.Errorf("no running transfer of %x", key)
 	}
