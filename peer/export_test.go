@@ -23,7 +23,9 @@ func WithStore(wrap func(store.Store) store.Store) Option {
 func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 
 // ManifestFor returns an encoded manifest for another node, which may have to wait.
-func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) { return n.manifestFor(from, key) }
+func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) {
+	return n.manifestFor(from, key)
+}
 
 // ManifestBytes returns an encoded manifest.
 func (n *Node) ManifestBytes(key []byte) ([]byte, error) { return n.ManifestFor(n.host.ID(), key) }

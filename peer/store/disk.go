@@ -52,17 +52,8 @@ func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
 	if offset >= l.length {
 		return 0, eofUnless(len(p) == 0)
 	}
-	n := 0
-	for file := l.find(offset); n < len(p) && file < l.files(); file++ {
-		part := p[n:min(int64(len(p)), int64(n)+l.end(file)-offset)]
-		done, err := d.readFile(file, part, offset-l.starts[file])
-		n += done
-		offset += int64(done)
-		if err != nil && done < len(part) {
-			return n, err
-		}
-	}
-	return n, eofUnless(n == len(p))
+	n, err := l.each(p, offset, d.readFile)
+	return n, cmp.Or(err, eofUnless(n == len(p)))
 }
 
 // readFile fills p from a file.
@@ -88,9 +79,6 @@ func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
 	if n < len(p) {
 		return n, t.unreadable(t.fileName(file), err)
 	}
-	if t.opt.exact && offset+int64(n) == t.layout.size(file) {
-		return n, t.checkEnd(h.f, t.fileName(file), t.layout.size(file))
-	}
 	return n, nil
 }
 
@@ -102,18 +90,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if err := d.pieces.write(len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
-	l := &d.tree.layout
-	n := 0
-	for file := l.find(offset); n < len(p); file++ {
-		part := p[n:min(int64(len(p)), int64(n)+l.end(file)-offset)]
-		done, err := writer{d}.writeAt(file, part, offset-l.starts[file])
-		n += done
-		offset += int64(done)
-		if err != nil {
-			return n, err
-		}
-	}
-	return n, nil
+	return d.tree.layout.each(p, offset, writer{d}.writeAt)
 }
 
 // openFile implements opener.

@@ -54,6 +54,18 @@ func (l *layout) find(offset int64) int {
 	return i - 1
 }
 
+// each calls do for each file that p at an offset of the stream overlaps, with the overlap and its offset in the file. It
+// returns the number of bytes that are done, up to the first error.
+func (l *layout) each(p []byte, offset int64, do func(file int, part []byte, at int64) (int, error)) (n int, err error) {
+	for file := l.find(offset); n < len(p) && file < l.files() && err == nil; file++ {
+		at := offset + int64(n)
+		var done int
+		done, err = do(file, p[n:min(int64(len(p)), int64(n)+l.end(file)-at)], at-l.starts[file])
+		n += done
+	}
+	return n, err
+}
+
 // end returns the offset in the stream at which a file ends.
 func (l *layout) end(file int) int64 {
 	if file+1 < len(l.starts) {

@@ -129,9 +129,8 @@ func hashAll(ctx context.Context, path string, m *proto.Manifest, opt ScanOption
 	if err := t.open(at); err != nil {
 		return err
 	}
-	t.opt.exact = true
 	defer func() { d.closeFiles(); _ = t.root.Close() }()
-	if err := t.checkEmpty(ctx); err != nil {
+	if err := t.checkAllEmpty(ctx); err != nil {
 		return err
 	}
 	if sha1s != nil {
@@ -167,8 +166,8 @@ func hashPieces(ctx context.Context, r io.ReaderAt, m *proto.Manifest, opt ScanO
 	})
 }
 
-// checkEmpty fails unless the files of no bytes have none.
-func (t *tree) checkEmpty(ctx context.Context) error {
+// checkAllEmpty is checkEmpty for all files of no bytes.
+func (t *tree) checkAllEmpty(ctx context.Context) error {
 	for i := range t.m.Entries {
 		if t.m.Entries[i].Kind != proto.File || t.m.Entries[i].Size > 0 {
 			continue
@@ -179,7 +178,7 @@ func (t *tree) checkEmpty(ctx context.Context) error {
 		name := t.name(i)
 		f, _, err := t.openRegular(name, os.O_RDONLY)
 		if err == nil {
-			err = t.checkEnd(f, name, 0)
+			err = t.checkEmpty(f, name)
 			_ = f.Close() // nothing was written
 		}
 		if err != nil {

@@ -31,7 +31,6 @@ type tree struct {
 }
 
 type treeOptions struct {
-	exact   bool            // reads find out if a file has more bytes than its size says
 	ours    bool            // the transfer made the files, see permit
 	special bool            // see [Disk.KeepSpecialBits]
 	fail    func(err error) // called if bytes that were written may be lost; nil for a tree that is only read
@@ -93,15 +92,14 @@ func (t *tree) fullPath(name string) string {
 	return filepath.Join(t.path, name)
 }
 
-// checkEnd fails if an open file has more bytes than its size says: it grows, or the system makes
-// its bytes when they are read, as in /proc.
-func (t *tree) checkEnd(f vfs.File, name string, size int64) error {
+// checkEmpty fails if an open file of no bytes has some: it grows, or the system makes its bytes when they are read, as in /proc.
+func (t *tree) checkEmpty(f vfs.File, name string) error {
 	var b [1]byte
-	n, err := f.ReadAt(b[:], size)
+	n, err := f.ReadAt(b[:], 0)
 	switch {
 	case n > 0:
-		return fmt.Errorf("%s has more than the %d bytes of its size, as files that grow and files in /proc do: "+
-			"it cannot be shared; copy it to another file first", t.fullPath(name), size)
+		return fmt.Errorf("%s has more than the 0 bytes of its size, as files that grow and files in /proc do: "+
+			"it cannot be shared; copy it to another file first", t.fullPath(name))
 	case err == nil || err == io.EOF:
 		return nil
 	}
