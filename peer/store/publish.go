@@ -342,9 +342,7 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	}
 	defer t.closeFile(f)
 	if f.created {
-		if err = writer(d).madeEntry(entry, f.info); err != nil { // as recordNew
-			_ = t.root.Remove(name)
-		}
+		err = writer(d).recorded(true, name, writer(d).madeEntry(entry, f.info))
 	} else if f.info.Size() > 0 {
 		err = f.Truncate(0)
 	}

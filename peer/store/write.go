@@ -107,9 +107,7 @@ func (d writer) acquire(file int, fills bool) (*handle, error) {
 		return nil, err
 	}
 	// Before the size changes: this may not be a file to write to.
-	if err = d.prepared(file, f); err != nil && f.created { // as recordNew
-		_ = d.tree.root.Remove(d.tree.fileName(file))
-	}
+	err = d.recorded(f.created, d.tree.fileName(file), d.prepared(file, f))
 	if size := d.tree.layout.size(file); err == nil && f.info.Size() != size && !(fills && f.created) {
 		err = f.Truncate(size)
 	}
@@ -357,7 +355,7 @@ func (d writer) mkdir(name string, entry int) error {
 	return d.recordNew(name, entry)
 }
 
-// recordNew records an entry that was just created. If that fails, it removes the entry, which would stay for ever without a record.
+// recordNew records an entry that was just created.
 func (d writer) recordNew(name string, entry int) error {
 	info, err := d.tree.lstat(name)
 	if err != nil {
@@ -365,7 +363,13 @@ func (d writer) recordNew(name string, entry int) error {
 	} else {
 		err = d.madeEntry(entry, info)
 	}
-	if err != nil {
+	return d.recorded(true, name, err)
+}
+
+// recorded returns why an entry could not be recorded. It removes the entry if it was just created, since it would stay for
+// ever without a record.
+func (d writer) recorded(created bool, name string, err error) error {
+	if created && err != nil {
 		_ = d.tree.root.Remove(name)
 	}
 	return err
