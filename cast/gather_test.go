@@ -56,6 +56,17 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// TestGatherHasNoTracker checks that the node of a gather has no tracker, which it would wait for before it dials the host of a copy.
+func TestGatherHasNoTracker(t *testing.T) {
+	t.Parallel()
+	n, err := startGatherNode(&Config{Output: filepath.Join(t.TempDir(), "%h"), Hosts: []Host{{Name: "n1", Cluster: "A"}}})
+	must(t, err)
+	if all := n.Trackers(); len(all) > 0 {
+		t.Errorf("trackers %v", all)
+	}
+	must(t, n.close())
+}
+
 // TestGatherBehindNAT gathers from hosts that accept no connections, some by a login of another host: their nodes dial the caster's.
 func TestGatherBehindNAT(t *testing.T) {
 	t.Parallel()

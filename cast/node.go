@@ -35,12 +35,13 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (*node, err
 	}
 	n, err := startNodeIn(dir, cluster, content, log)
 	if err != nil {
-		err = errors.Join(err, os.RemoveAll(dir))
+		return n, errors.Join(err, os.RemoveAll(dir))
 	}
-	return n, err
+	n.SetTrackers(n.Addrs())
+	return n, nil
 }
 
-// startNodeIn starts the node in a directory, which stays after an error.
+// startNodeIn starts the node in a directory, which stays after an error. It has no trackers: hosts of a gather are not announced.
 func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, err error) {
 	n = &node{dir: dir}
 	if n.secret, err = membership.NewSecret(); err != nil {
@@ -67,7 +68,6 @@ func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, 
 		return n, err
 	}
 	n.tracker = tracker.New(n.Host(), tracker.Config{Log: log})
-	n.SetTrackers(n.Addrs())
 	return n, nil
 }
 
