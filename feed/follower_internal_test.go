@@ -244,7 +244,7 @@ func TestChangedVersionServed(t *testing.T) {
 	}
 }
 
-// TestVersionServedDuringCommand has the publisher leave while the command runs with a version that was sent.
+// The publisher leaves while the command runs with a version that was sent: the follower serves it.
 func TestVersionServedDuringCommand(t *testing.T) {
 	t.Parallel()
 	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
