@@ -82,7 +82,7 @@ var table = map[string]rule{
 	"feed":       {ours: []string{"feed/delta", "group", "peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest"}},
 	"feed/delta": {ours: []string{"proto"}, outside: []string{}, pure: true},
 
-	"cast/launch": {outside: []string{}},
+	"cast/launch": {ours: []string{"mob/quota"}, outside: []string{}},
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 

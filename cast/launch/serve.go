@@ -17,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mobgrid/mob/mob/quota"
 )
 
 const (
@@ -30,6 +32,8 @@ const (
 	maxPath = 64
 	// requestTimeout bounds the time until a neighbor has sent its request.
 	requestTimeout = 10 * time.Second
+	// maxConns bounds the connections to the server, which anyone who reaches the host may open.
+	maxConns = 1024
 )
 
 // Hello is the first message of the program.
@@ -104,7 +108,7 @@ func Serve(out io.Writer) (*Server, error) {
 			hello.Addrs = append(hello.Addrs, netip.AddrPortFrom(ip, uint16(l.Addr().(*net.TCPAddr).Port)).String())
 		}
 		s.http = s.newHTTP(hello.Path)
-		s.serving.Go(func() { _ = s.http.Serve(l) })
+		s.serving.Go(func() { _ = s.http.Serve(quota.Limit(l, maxConns)) })
 	}
 	if attachable {
 		hello.Dir = dir
@@ -177,10 +181,12 @@ func (s *Server) newHTTP(path string) *http.Server {
 			_, _ = w.Write(*b)
 		}
 	})
-	return &http.Server{
-		Handler: mux, ReadHeaderTimeout: requestTimeout, IdleTimeout: requestTimeout,
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: requestTimeout,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0),
 	}
+	server.SetKeepAlivesEnabled(false) // a neighbor makes one request
+	return server
 }
 
 // offerPath follows the path of the archive.

@@ -20,8 +20,8 @@ func withCaller(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, callerKey{}, c.(*callerConn).user)
 }
 
-// maxUserConns bounds the connections of users other than the owner of the daemon, who needs the open files for content and peers.
-// One of them may have as many as are free.
+// maxUserConns bounds the connections of users other than the owner of the daemon: content and peers need files, too. One user may
+// have as many as are free.
 const maxUserConns = 512
 
 // callers accepts the connections of the socket.

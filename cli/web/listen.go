@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -108,43 +109,10 @@ func checkStale(path string) error {
 // sendBuffer bounds the unread bytes of a client in the kernel.
 const sendBuffer = 64 << 10
 
-// limitedListener closes connections above the limit, of one address or of all.
-type limitedListener struct {
-	net.Listener
-	conns *quota.Shared[netip.Addr]
-}
-
-func limitConns(ln net.Listener) net.Listener {
-	return &limitedListener{ln, quota.NewShared[netip.Addr](maxConns)}
-}
-
-// Accept implements [net.Listener].
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		if t, ok := c.(*net.TCPConn); ok {
-			_ = t.SetWriteBuffer(sendBuffer) // on failure a client that reads nothing is dropped later
-		}
-		release, ok := l.conns.Take(remoteHost(c.RemoteAddr().String()))
-		if !ok {
-			c.Close()
-			continue
-		}
-		return &limitedConn{c, release}, nil
+// limitBuffer bounds the unread bytes of a connection. On failure a client that reads nothing is dropped later.
+func limitBuffer(ctx context.Context, c net.Conn) context.Context {
+	if t, ok := c.(*quota.Conn).Conn.(*net.TCPConn); ok {
+		_ = t.SetWriteBuffer(sendBuffer)
 	}
-}
-
-// limitedConn releases its slot when it is closed.
-type limitedConn struct {
-	net.Conn
-	release func()
-}
-
-// Close implements [net.Conn].
-func (c *limitedConn) Close() error {
-	c.release()
-	return c.Conn.Close()
+	return ctx
 }

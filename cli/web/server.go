@@ -105,6 +105,7 @@ func Listen(cfg Config) (_ *Server, err error) {
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		IdleTimeout:       idleTimeout,
+		ConnContext:       limitBuffer,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 	}
@@ -127,7 +128,7 @@ func (s *Server) HandleOpen(pattern string, h http.Handler) { s.open.Handle(patt
 
 // Serve answers clients, and blocks until [Server.Close].
 func (s *Server) Serve() error {
-	if err := s.http.Serve(limitConns(s.ln)); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(quota.Limit(s.ln, maxConns)); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
