@@ -25,7 +25,7 @@ Every node runs the daemon mobd. Commands connect to the daemon of the data dire
 Whoever has a link can fetch the content, and other users of a machine see arguments
 (ps). For every LINK, - reads it from standard input, and @PATH from a file.
 
-Exit status: 0 done, 1 failed, 2 usage error, 130 interrupted.`
+Exit status: 0 done, 1 failed, 2 usage error, 130 interrupted, 141 output not read.`
 
 const mobExample = `  mob demo                                       # see it work on this machine
   mob tracker --listen /ip4/0.0.0.0/tcp/4000     # where all nodes can reach it
