@@ -150,7 +150,7 @@ func (s *Feeds) Follow(settings Settings) error {
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	for id, other := range s.all {
-		if id != l.ID() && other.Dir == settings.Dir {
+		if id != l.ID() && sameDirectory(other.Dir, settings.Dir) {
 			return fmt.Errorf("%s has the versions of the feed %s: choose another directory", other.Dir, cmp.Or(other.link.Name, id))
 		}
 	}

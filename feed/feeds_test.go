@@ -3,6 +3,7 @@ package feed_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -138,14 +139,17 @@ func TestFollowAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(feeds.Close)
-	settings := feed.Settings{Link: link, Dir: filepath.Join(t.TempDir(), "versions"), Keep: 1, Exec: "waits"}
-	if err := feeds.Follow(settings); err != nil {
+	settings := feed.Settings{Link: link, Dir: t.TempDir(), Keep: 1, Exec: "waits"}
+	symlink := filepath.Join(t.TempDir(), "link")
+	if err := errors.Join(os.Symlink(settings.Dir, symlink), feeds.Follow(settings)); err != nil {
 		t.Fatal(err)
 	}
 	other := settings
 	other.Link = start(t, d, "A", t.TempDir()).newFeed("other")
-	if err := feeds.Follow(other); err == nil {
-		t.Error("two feeds have the same directory")
+	for _, other.Dir = range []string{settings.Dir, symlink} {
+		if err := feeds.Follow(other); err == nil {
+			t.Errorf("another feed is followed in %s", other.Dir)
+		}
 	}
 	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
 	<-ran

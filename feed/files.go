@@ -25,6 +25,13 @@ func opener(root string) func(path string) (io.ReaderAt, error) {
 	}
 }
 
+// sameDirectory reports whether two paths name one directory: one of them may be a symbolic link.
+func sameDirectory(a, b string) bool {
+	one, errOne := os.Stat(a)
+	other, errOther := os.Stat(b)
+	return a == b || errOne == nil && errOther == nil && os.SameFile(one, other)
+}
+
 // switchLink makes a symbolic link to a version, which replaces an earlier one atomically. It fails if there is something else.
 func switchLink(path, target string) error {
 	temporary := path + ".new"
