@@ -112,6 +112,24 @@ func TestGatherDirectory(t *testing.T) {
 	g.checkFile(nil, filepath.Join(out, "a", "logs", "none"))
 }
 
+// TestGatherStateIsLink checks that a gather rejects a link at the name of its state, which another user may have created.
+func TestGatherStateIsLink(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a")
+	g.write(g.home("a", "log"), "content")
+	cfg := g.config("log", "a")
+	cfg.Output = filepath.Join(t.TempDir(), "%h")
+	other := t.TempDir()
+	must(t, os.Symlink(other, gatherDir(cfg.Output)))
+	if c, err := newCaster(cfg); err == nil {
+		t.Error("the gather starts")
+		must(t, c.close())
+	}
+	if found, err := os.ReadDir(other); err != nil || len(found) > 0 {
+		t.Errorf("the other directory has %v, %v", found, err)
+	}
+}
+
 // TestGatherResumes ends a gather when a part has arrived. The next one fetches the rest, and one of changed content all of it. Gathers
 // that cannot start in the meantime leave the state.
 func TestGatherResumes(t *testing.T) {
