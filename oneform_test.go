@@ -21,7 +21,6 @@ var twoForms = map[[2]string]string{
 	{"interop/bittorrent.connManager", "peer/transport.gate"}:   "unrelated: both have a context, a log and a lock",
 	{"membership.Certificate", "membership.certificateRecord"}:  "the certificate, and its CBOR form",
 	{"mob.PeerStatus", "peer/swarm.PeerStatus"}:                 "the pure snapshot, and one with texts and JSON",
-	{"mob/permutation.State", "mob/sim.lockstep"}:               "the strategy, and a simulation of it in lockstep",
 	{"mob/permutation.member", "mob/roster.Node"}:               "members of two strategies that share no code",
 	{"peer.Node", "peer/transport.gate"}:                        "unrelated: both have a context, a log and a lock",
 	{"peer.SeedOptions", "proto.Link"}:                          "options of the caller, and the link made of them",

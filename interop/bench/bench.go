@@ -25,7 +25,6 @@ type Bench struct {
 
 // Progress is the progress of a run.
 type Progress struct {
-	System string
 	// Stage is such as "fetching", Took the time since its start.
 	Stage string
 	Took  time.Duration
@@ -33,7 +32,7 @@ type Progress struct {
 	Complete, Receivers int
 }
 
-// String describes the progress without the system's name.
+// String describes the progress.
 func (p Progress) String() string {
 	if p.Receivers == 0 {
 		return p.Stage

@@ -35,7 +35,7 @@ func (m *measurement) show(stage string, took time.Duration) {
 	if m.bench.Show == nil {
 		return
 	}
-	p := Progress{System: m.system.Name(), Stage: stage, Took: took}
+	p := Progress{Stage: stage, Took: took}
 	if stage == fetching {
 		p.Complete, p.Receivers = m.complete(), len(m.bench.Receivers())
 	}

@@ -12,7 +12,6 @@ import (
 
 // lockstep is a run of [Rounds].
 type lockstep struct {
-	cfg      *Rounds
 	rng      *rand.Rand // of coded blocks
 	topology *permutation.Topology
 	schedule *permutation.Schedule
@@ -69,7 +68,6 @@ type announcement struct {
 
 func newLockstep(c *Rounds) *lockstep {
 	s := &lockstep{
-		cfg:      c,
 		rng:      rand.New(rand.NewPCG(c.Seed, 0x726f756e)),
 		schedule: permutation.NewSchedule(c.Strategy, c.Blocks, c.Nodes),
 		missing:  slices.Repeat([]int{c.Nodes - 1}, len(c.Blocks)),

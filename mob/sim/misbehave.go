@@ -15,9 +15,6 @@ type claimer struct {
 	out    []mob.Action
 }
 
-// ClaimOnly returns the strategy of a member that claims every piece and delivers none.
-func ClaimOnly(pieces int) mob.Strategy { return newClaimer(pieces, true) }
-
 func newClaimer(pieces int, claims bool) *claimer {
 	all := []proto.Range{{Count: uint32(pieces)}}
 	if claims {
