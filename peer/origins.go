@@ -21,11 +21,7 @@ func (r *run) takeOrigins() error {
 		}
 		p := make([]byte, m.PieceSize(i))
 		for _, o := range r.origins {
-			if !o.Read(i, p) {
-				continue
-			}
-			h := r.verifier.NewHash()
-			if h.Write(p); !r.verifier.Verify(i, h) {
+			if !o.Read(i, p) || !r.verifier.Good(i, p) {
 				continue
 			}
 			if _, err := r.store.WriteAt(p, m.PieceOffset(i)); err != nil {

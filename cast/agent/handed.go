@@ -63,9 +63,8 @@ func (h *handed) fill(ctx context.Context, st *store.Disk) error {
 			continue
 		}
 		offset := h.manifest.PieceOffset(i)
-		piece, sum := h.content[offset:][:h.manifest.PieceSize(i)], v.NewHash()
-		sum.Write(piece)
-		if !v.Verify(i, sum) {
+		piece := h.content[offset:][:h.manifest.PieceSize(i)]
+		if !v.Good(i, piece) {
 			return errors.New("the content was changed while it was cast")
 		}
 		if _, err := st.WriteAt(piece, offset); err != nil {

@@ -37,6 +37,15 @@ func (v *Verifier) Verify(piece int, h PieceHash) (good bool) {
 	return v.matches(piece, &sum)
 }
 
+// Good reports whether a piece, joined from parts, is good.
+func (v *Verifier) Good(piece int, parts ...[]byte) bool {
+	h := v.NewHash()
+	for _, b := range parts {
+		h.Write(b)
+	}
+	return v.Verify(piece, h)
+}
+
 // Check reads a piece from r and reports whether its hash matches. If a file
 // of the piece is missing, too short or replaced, it reports false without an error, unless the content grows. If r is
 // a [Disk] that cannot be read at present, the error wraps [*UnreadableError], and the bytes may be right. So it does if the

@@ -15,7 +15,7 @@ type base struct {
 }
 
 func newDisk(cfg *payload.Config, coding proto.Coding) disk {
-	return disk{layout: newLayout(cfg.Verifier.Manifest(), coding), Store: cfg.Store}
+	return disk{newLayout(cfg.Verifier.Manifest(), coding), cfg.Verifier, cfg.Store}
 }
 
 // Discard implements [payload.Codec]: a block comes from one peer.

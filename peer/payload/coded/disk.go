@@ -1,7 +1,6 @@
 package coded
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -11,7 +10,8 @@ import (
 // disk reads and writes generations in a store. Safe for concurrent use.
 type disk struct {
 	layout
-	Store store.Store
+	verifier *store.Verifier
+	Store    store.Store
 }
 
 // damagedError reports a verified piece that cannot be read or fails its hash now.
@@ -36,16 +36,6 @@ func (d *disk) Has(generation int) bool {
 		}
 	}
 	return first < end
-}
-
-// Good reports whether a piece, joined from parts, matches its hash in the manifest.
-func (d *disk) Good(piece int, parts ...[]byte) bool {
-	h := sha256.New()
-	for _, b := range parts {
-		h.Write(b)
-	}
-	var sum [sha256.Size]byte
-	return [sha256.Size]byte(h.Sum(sum[:0])) == d.Manifest.Hash(piece)
 }
 
 // StorePiece writes and commits a good piece, joined from parts, unless it is stored.
@@ -73,7 +63,7 @@ func (d *disk) ReadPiece(piece int, parts ...[]byte) error {
 		}
 		at += int64(len(b))
 	}
-	if !d.Good(piece, parts...) {
+	if !d.verifier.Good(piece, parts...) {
 		return &damagedError{piece, errChanged}
 	}
 	return nil
@@ -96,7 +86,7 @@ func (d *disk) Read(generation int, blocks [][]byte) error {
 func (d *disk) StoreGood(generation int, blocks [][]byte) (all bool, err error) {
 	all = true
 	for piece, end := d.Pieces(generation); piece < end; piece++ {
-		if parts := d.Parts(piece, blocks); !d.Good(piece, parts...) {
+		if parts := d.Parts(piece, blocks); !d.verifier.Good(piece, parts...) {
 			all = false
 		} else if err := d.StorePiece(piece, parts...); err != nil {
 			return false, err

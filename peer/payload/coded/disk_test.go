@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
 	"github.com/mobgrid/mob/proto"
 )
@@ -23,7 +24,7 @@ func TestDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := disk{layout: newLayout(c.Manifest, coding), Store: c.Store(t)}
+	d := disk{newLayout(c.Manifest, coding), store.NewVerifier(c.Manifest), c.Store(t)}
 	rest := c.Data
 	for g := range d.Generations() {
 		for piece, end := d.Pieces(g); piece < end; piece++ {
@@ -57,7 +58,7 @@ func TestDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := c.Store(t)
-	d := disk{layout: newLayout(c.Manifest, coding), Store: st}
+	d := disk{newLayout(c.Manifest, coding), store.NewVerifier(c.Manifest), st}
 	for piece := range c.Manifest.Pieces() {
 		if err := d.StorePiece(piece, c.Piece(piece)); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 		t.Fatal(err)
 	}
 	n := &node{store: c.Store(t)}
-	n.namedContent = newNamed(disk{layout: newLayout(c.Manifest, coding), Store: n.store}, []byte("swarm"),
+	n.namedContent = newNamed(disk{newLayout(c.Manifest, coding), store.NewVerifier(c.Manifest), n.store}, []byte("swarm"),
 		ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)),
 		known{peer: func(proto.PeerID) bool { return true }}, 2)
 	return n

@@ -27,7 +27,7 @@ func newRecodingNode(t testing.TB, c storetest.Content, k int, s proto.Strategy)
 		t.Fatal(err)
 	}
 	n := &recodingNode{store: c.Store(t), content: c}
-	n.recodedContent = newRecoded(disk{layout: newLayout(c.Manifest, coding), Store: n.store})
+	n.recodedContent = newRecoded(disk{newLayout(c.Manifest, coding), store.NewVerifier(c.Manifest), n.store})
 	return n
 }
 

@@ -54,7 +54,7 @@ func (c *namedContent) repair(g *generation, b *namedBlock, out *outcome) error 
 	defer c.memory.free(blocks[first:end]...)
 	out.numbers = c.numbersOf(piece)
 	parts := c.Parts(piece, blocks)
-	if !c.Good(piece, parts...) {
+	if !c.verifier.Good(piece, parts...) {
 		out.verdict = pieceFailed
 		return nil
 	}
