@@ -70,7 +70,7 @@ func (s *State) relay(i int, u avail.Update) {
 
 // announceTo adds an update to the next batch for a peer.
 func (s *State) announceTo(p *session.Peer, i int, u avail.Update, urgent bool) {
-	for _, m := range s.batches.Add(&p.Box, i, u, urgent, s.Now, len(s.Peers)) {
+	for _, m := range s.batches.Add(&p.Box, i, u, urgent, s.Now) {
 		s.send(p, m)
 	}
 }

@@ -93,6 +93,6 @@ func (s *State) onChecked(ev Checked) {
 		return
 	}
 	if s.Stored.Offers(ev.Piece) {
-		s.batches.Repeat(&p.Box, ev.Piece, len(s.Peers))
+		s.batches.Repeat(&p.Box, ev.Piece)
 	}
 }

@@ -221,6 +221,7 @@ func (s *State) store(i int) {
 	}
 	s.book.Stored(i)
 	s.Wanted.Remove(i)
+	s.batches.Stored(s.Now, len(s.Peers), s.Wanted.Len()+len(s.Fetches))
 	s.announce(i, avail.Have)
 	s.checkComplete()
 }

@@ -87,7 +87,7 @@ func (s *State) announceSlow() {
 		l.Slow = n
 		for _, p := range s.Peers {
 			if p.Home == l {
-				s.batches.Schedule(&p.Box, true, len(s.Peers))
+				s.batches.Schedule(&p.Box, true)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func TestRarityCountsSiblings(t *testing.T) {
 	}
 }
 
-// TestBatches checks that updates wait for a batch, urgent ones less, that drops come first, and that pieces that a member
+// TestBatches checks that updates wait for a batch, urgent ones less, and at the end all less, that drops come first, and that pieces that a member
 // has got meanwhile are left out.
 func TestBatches(t *testing.T) {
 	now := time.Unix(100, 0)
@@ -68,24 +68,33 @@ func TestBatches(t *testing.T) {
 		b.Flush(now, func(_ proto.PeerID, m *proto.Have) { sent = append(sent, m) })
 		return len(sent)
 	}
-	b.Add(&o, 1, Have, true, now, 10)
+	b.Stored(now.Add(-time.Second), 10, 7)
+	b.Stored(now, 10, 6)
+	b.Add(&o, 1, Have, true, now)
 	if flush() != 1 {
 		t.Fatal("the first batch waits")
 	}
-	b.Add(&o, 2, Have, false, now, 10)
+	b.Add(&o, 2, Have, false, now)
 	if now = now.Add(159 * time.Millisecond); flush() != 0 {
 		t.Error("a lazy update is sent early")
 	}
-	b.Add(&o, 3, Claim, true, now, 10)
+	b.Add(&o, 3, Claim, true, now)
 	offers.Have.Add(2)
 	if flush() != 1 || len(sent[0].Have) != 0 || len(sent[0].Claim) != 1 {
 		t.Errorf("sent %+v", sent)
 	}
-	b.Add(&o, 4, Have, true, now, 10)
-	if full := b.Add(&o, 5, Drop, true, now, 10); len(full) != 1 || len(full[0].Have) != 1 {
+	b.Add(&o, 4, Have, true, now)
+	if full := b.Add(&o, 5, Drop, true, now); len(full) != 1 || len(full[0].Have) != 1 {
 		t.Errorf("before a drop: %+v", full)
 	}
-	if b.Add(&o, 2, Have, true, now, 10) != nil || flush() != 0 {
+	if b.Add(&o, 2, Have, true, now) != nil || flush() != 0 {
 		t.Error("a batch is sent too early")
+	}
+	now = now.Add(40 * time.Millisecond)
+	flush()
+	b.Stored(now, 10, 0)
+	b.Add(&o, 6, Have, false, now)
+	if now = now.Add(40 * time.Millisecond); flush() != 1 {
+		t.Error("a lazy update is late at the end")
 	}
 }

@@ -117,6 +117,9 @@ type Batches struct {
 	listed []*Outbox
 	sent   time.Time // the last batch
 	due    *timer.Table
+	began  time.Time     // when the first piece was stored
+	stored int           // pieces since then
+	lazy   time.Duration // how long updates may wait that no peer waits for
 }
 
 // NewBatches returns the batches of a node in a site.
@@ -128,9 +131,24 @@ func NewBatches(set *Batching, site *roster.Group, due *timer.Table) Batches {
 // claims arrive, and each message costs them more.
 func (b *Batches) Delay() time.Duration { return max(b.set.Batch, b.site.ClaimDelay()) }
 
+// Stored records that a node with some peers has stored a piece, and that some are missing. Updates that no peer waits for cost a
+// message to each peer, so they wait longer the more peers there are. At the end peers have no other pieces to request, so
+// updates wait for a part of the time left at most.
+func (b *Batches) Stored(now time.Time, peers, missing int) {
+	if b.stored == 0 {
+		b.began = now
+	}
+	b.stored++
+	left := now.Sub(b.began) / time.Duration(b.stored) * time.Duration(missing)
+	b.lazy = min(time.Duration(peers)*b.set.LazyBatch, left/lazyPart)
+}
+
+// lazyPart is the part of the time left that haves may wait.
+const lazyPart = 4
+
 // Add adds an update for a peer to the next batch, unless the peer has the piece. It returns batches
-// that are full, or that must be sent before. The node has that number of peers.
-func (b *Batches) Add(o *Outbox, i int, u Update, urgent bool, now time.Time, peers int) (full []*proto.Have) {
+// that are full, or that must be sent before.
+func (b *Batches) Add(o *Outbox, i int, u Update, urgent bool, now time.Time) (full []*proto.Have) {
 	switch {
 	case u == Drop:
 		if len(o.pending.Have)+len(o.pending.Claim) > 0 {
@@ -144,7 +162,7 @@ func (b *Batches) Add(o *Outbox, i int, u Update, urgent bool, now time.Time, pe
 	default:
 		o.pending.Claim = bitset.Append(o.pending.Claim, i)
 	}
-	b.Schedule(o, urgent, peers)
+	b.Schedule(o, urgent)
 	if o.ranges() >= proto.MaxRanges/2 {
 		full = append(full, o.Take(now))
 	}
@@ -152,13 +170,13 @@ func (b *Batches) Add(o *Outbox, i int, u Update, urgent bool, now time.Time, pe
 }
 
 // Repeat announces a piece to a peer that announced it too.
-func (b *Batches) Repeat(o *Outbox, i, peers int) {
+func (b *Batches) Repeat(o *Outbox, i int) {
 	o.pending.Have = bitset.Append(o.pending.Have, i)
-	b.Schedule(o, true, peers)
+	b.Schedule(o, true)
 }
 
-// Schedule has the next batch go to a peer, of the node's peers. Updates that are not urgent may wait.
-func (b *Batches) Schedule(o *Outbox, urgent bool, peers int) {
+// Schedule has the next batch go to a peer. Updates that are not urgent may wait.
+func (b *Batches) Schedule(o *Outbox, urgent bool) {
 	o.due = true
 	if !o.listed {
 		o.listed = true
@@ -171,7 +189,7 @@ func (b *Batches) Schedule(o *Outbox, urgent bool, peers int) {
 			b.due[timer.Urgent] = b.sent.Add(b.Delay())
 		}
 	case b.due[timer.Lazy].IsZero():
-		b.due[timer.Lazy] = b.sent.Add(max(b.Delay(), time.Duration(peers)*b.set.LazyBatch))
+		b.due[timer.Lazy] = b.sent.Add(max(b.Delay(), b.lazy))
 	}
 }
 
