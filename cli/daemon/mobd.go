@@ -106,7 +106,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	n.Log.Info("daemon started", "cluster", n.Cluster, "data", n.Data, "addr", addr.String())
 	LogNetwork(n.Log, d.node.Membership())
 	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
-		return errors.Join(err, d.close())
+		return errors.Join(errors.New("print the address: "+err.Error()), d.close())
 	}
 	systemd.Ready()
 	<-ctx.Done()

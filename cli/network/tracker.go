@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -143,7 +144,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 		reloadMembership(&f.network, log, member.Get())
 	})()
 	if _, err := fmt.Fprintln(a.Out, daemon.OwnAddr(h, addrs[0])); err != nil {
-		return err
+		return errors.New("print the address: " + err.Error())
 	}
 	systemd.Ready()
 	<-ctx.Done()
