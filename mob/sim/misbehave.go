@@ -15,6 +15,9 @@ type claimer struct {
 	out    []mob.Action
 }
 
+// ClaimOnly returns the strategy of a member that claims every piece and delivers none, for nodes on the grid.
+func ClaimOnly(pieces int) mob.Strategy { return newClaimer(pieces, true) }
+
 func newClaimer(pieces int, claims bool) *claimer {
 	all := []proto.Range{{Count: uint32(pieces)}}
 	if claims {
