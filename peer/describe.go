@@ -40,23 +40,29 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	}
 	id := link.Keys()[0]
 	d := metadata.NewDescription("", id, link.InfoHash, n.cfg.Torrents)
-	_, err := n.describe(ctx, n.fetcher(id, link, d, finder, status))
+	_, err := n.describer.describe(ctx, n.describer.fetcher(id, link, d, finder, status))
 	return d, err
 }
 
 // leaveTimeout bounds the last announce to the trackers.
 const leaveTimeout = time.Second
 
+// describer finds out what the content of links is.
+type describer struct {
+	cfg    *Config
+	dialer *dialer
+}
+
 // describe finds out what the content is: from disk, or from members and BitTorrent clients. It
 // returns the members that trackers and the link name.
-func (n *Node) describe(ctx context.Context, f *metadata.Fetcher) ([]proto.Member, error) {
+func (by describer) describe(ctx context.Context, f *metadata.Fetcher) ([]proto.Member, error) {
 	if err := f.Description.Load(); err != nil {
 		f.Log.Warn("invalid description on disk", "error", err)
 	}
 	if f.Description.Manifest() != nil {
 		return nil, nil
 	}
-	n.connectAddrs(slices.Concat(f.Link.Trackers, f.Link.Peers))
+	by.dialer.connectAddrs(slices.Concat(f.Link.Trackers, f.Link.Peers))
 	return f.Fetch(ctx)
 }
 
@@ -75,24 +81,25 @@ func (c *Config) clientsProblem(hash proto.InfoHash) string {
 }
 
 // fetcher returns a fetcher of the manifest, torrent and plan of a link. It calls status with a text of what it waits for.
-func (n *Node) fetcher(
+func (by describer) fetcher(
 	id cid.Cid, link *proto.Link, d *metadata.Description, finder Finder, status func(string),
 ) *metadata.Fetcher {
+	host := by.dialer.host
 	return &metadata.Fetcher{
 		Link:        link,
 		Description: d,
 		Finder:      finder,
-		Clients:     n.cfg.Describe,
-		NotAsked:    func() string { return n.cfg.clientsProblem(link.InfoHash) },
-		Meet:        func(members []proto.Member) { n.meet(members, transport.AddrInfos(link.Peers, n.host.ID())) },
+		Clients:     by.cfg.Describe,
+		NotAsked:    func() string { return by.cfg.clientsProblem(link.InfoHash) },
+		Meet:        func(members []proto.Member) { by.meet(members, transport.AddrInfos(link.Peers, host.ID())) },
 		Status:      func(waiting string) { status(oneLine(waiting)) },
-		Log:         n.log.With("content", id.String()),
-		Self:        n.host.ID(),
-		Announce:    proto.Announce{Cluster: n.cfg.Cluster, Addrs: n.addrBytes()},
+		Log:         by.dialer.log.With("content", id.String()),
+		Self:        host.ID(),
+		Announce:    proto.Announce{Cluster: by.cfg.Cluster, Addrs: by.dialer.addrBytes()},
 		OpenStream: func(ctx context.Context, info libpeer.AddrInfo, kind protocol.ID) (network.Stream, error) {
 			ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 			defer cancel()
-			return transport.OpenStream(ctx, n.host, info, kind)
+			return transport.OpenStream(ctx, host, info, kind)
 		},
 	}
 }

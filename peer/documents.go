@@ -1,10 +1,12 @@
 package peer
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/ipfs/go-cid"
+	libhost "github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -16,41 +18,47 @@ import (
 // manifestWait bounds the wait of a request for a manifest that this node is still seeking.
 const manifestWait = 2 * time.Second
 
-// serveDocuments serves the manifests, info dictionaries and plans of running transfers.
-func (n *Node) serveDocuments() {
+// documents serves the manifests, info dictionaries and plans of running transfers.
+type documents struct {
+	transfers *registry
+	self      libpeer.ID
+}
+
+// serve serves the documents until ctx ends.
+func (d documents) serve(ctx context.Context, h libhost.Host) {
 	server := metadata.NewServer()
 	for id, find := range map[protocol.ID]func(from libpeer.ID, key []byte) ([]byte, error){
-		proto.ManifestProtocol: n.manifestFor,
-		proto.TorrentProtocol:  n.torrentFor,
-		proto.PlanProtocol:     n.planFor,
+		proto.ManifestProtocol: func(from libpeer.ID, key []byte) ([]byte, error) { return d.manifest(ctx, from, key) },
+		proto.TorrentProtocol:  func(_ libpeer.ID, key []byte) ([]byte, error) { return d.torrent(key) },
+		proto.PlanProtocol:     func(_ libpeer.ID, key []byte) ([]byte, error) { return d.plan(key) },
 	} {
-		n.host.SetStreamHandler(id, func(s network.Stream) {
+		h.SetStreamHandler(id, func(s network.Stream) {
 			server.Serve(s, func(key []byte) ([]byte, error) { return find(s.Conn().RemotePeer(), key) })
 		})
 	}
 }
 
-// manifestFor returns an encoded manifest for another node. If this node is still seeking the
+// manifest returns an encoded manifest for another node. If this node is still seeking the
 // manifest, nodes with a greater id wait for it: of members of a cluster that start together, few then fetch it
 // over the WAN, and no two wait for each other.
-func (n *Node) manifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	t, err := n.runningTransfer(key)
+func (d documents) manifest(ctx context.Context, from libpeer.ID, key []byte) ([]byte, error) {
+	t, err := d.running(key)
 	if err != nil {
 		return nil, err
 	}
-	if from > n.host.ID() && !t.Description().Plain() {
+	if from > d.self && !t.Description().Plain() {
 		select {
 		case <-t.Description().Known():
 		case <-time.After(manifestWait):
-		case <-n.ctx.Done():
+		case <-ctx.Done():
 		}
 	}
 	return t.Description().EncodedManifest()
 }
 
-// torrentFor returns an info dictionary for another node.
-func (n *Node) torrentFor(_ libpeer.ID, key []byte) ([]byte, error) {
-	t, err := n.runningTransfer(key)
+// torrent returns an info dictionary.
+func (d documents) torrent(key []byte) ([]byte, error) {
+	t, err := d.running(key)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +68,13 @@ func (n *Node) torrentFor(_ libpeer.ID, key []byte) ([]byte, error) {
 	return nil, metadata.ErrNotOffered
 }
 
-// planFor returns the encoded plan with a content id for another node.
-func (n *Node) planFor(_ libpeer.ID, key []byte) ([]byte, error) {
+// plan returns the encoded plan with a content id.
+func (d documents) plan(key []byte) ([]byte, error) {
 	id, err := cid.Cast(key)
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range n.transfers.all() {
+	for _, t := range d.transfers.all() {
 		if t.state().running() && t.Link().Plan.Equals(id) {
 			return t.Description().EncodedPlan()
 		}
@@ -74,9 +82,9 @@ func (n *Node) planFor(_ libpeer.ID, key []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no running transfer with the plan %s", id)
 }
 
-// runningTransfer returns the transfer with a key, and fails if it does not run.
-func (n *Node) runningTransfer(key []byte) (*Transfer, error) {
-	t := n.transfers.byKey(key)
+// running returns the transfer with a key, and fails if it does not run.
+func (d documents) running(key []byte) (*Transfer, error) {
+	t := d.transfers.byKey(key)
 	if t == nil || !t.state().running() {
 		return nil, fmt.Errorf("no running transfer of %x", key)
 	}

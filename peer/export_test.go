@@ -24,7 +24,7 @@ func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 
 // ManifestFor returns an encoded manifest for another node, which may have to wait.
 func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	return n.manifestFor(from, key)
+	return n.documents.manifest(n.ctx, from, key)
 }
 
 // ManifestBytes returns an encoded manifest.

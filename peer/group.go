@@ -77,7 +77,7 @@ func (l *GroupLink) Context() context.Context { return l.node.ctx }
 
 // Hello returns the node's message at the start of a stream.
 func (l *GroupLink) Hello() *proto.GroupHello {
-	return &proto.GroupHello{Key: l.key.Bytes(), Cluster: l.node.cfg.Cluster, Addrs: l.node.addrBytes()}
+	return &proto.GroupHello{Key: l.key.Bytes(), Cluster: l.node.cfg.Cluster, Addrs: l.node.dialer.addrBytes()}
 }
 
 // Open opens a stream to another node of the group.

@@ -13,16 +13,16 @@ import (
 
 // meet connects in the background to members of other sites that the node will exchange pieces with, while the
 // manifest is in flight. sources are peers that have the content.
-func (n *Node) meet(members []proto.Member, sources []libpeer.AddrInfo) {
+func (by describer) meet(members []proto.Member, sources []libpeer.AddrInfo) {
 	var near []string // the sites of sources
 	for _, m := range members {
 		if slices.ContainsFunc(sources, func(s libpeer.AddrInfo) bool { return string(s.ID) == string(m.ID) }) {
 			near = append(near, proto.ClusterGroup(m.Cluster, 1))
 		}
 	}
-	for _, m := range matches(proto.PeerID(n.host.ID()), n.cfg.Cluster, members, near) {
+	for _, m := range matches(proto.PeerID(by.dialer.host.ID()), by.cfg.Cluster, members, near) {
 		if id, err := libpeer.IDFromBytes([]byte(m.ID)); err == nil {
-			n.connect(libpeer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(m.Addrs)})
+			by.dialer.connect(libpeer.AddrInfo{ID: id, Addrs: transport.ParseAddrs(m.Addrs)})
 		}
 	}
 }

@@ -2,7 +2,9 @@ package peer
 
 import (
 	"context"
+	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	libhost "github.com/libp2p/go-libp2p/core/host"
@@ -59,32 +61,40 @@ func (r *registry) acceptChannel(from libpeer.ID, ch swarm.Channel) {
 	}
 }
 
-// connectAddrs connects in the background to the nodes and trackers of some addresses, before the first request: over a
-// long path the handshakes take longer than the reply.
-func (n *Node) connectAddrs(addrs []ma.Multiaddr) {
+// dialer connects in the background to nodes and trackers, before the first request: over a long path the handshakes
+// take longer than the reply.
+type dialer struct {
+	ctx  context.Context // ends all dials
+	wg   *sync.WaitGroup
+	host libhost.Host
+	log  *slog.Logger
+}
+
+// connectAddrs connects to the nodes and trackers of some addresses.
+func (d *dialer) connectAddrs(addrs []ma.Multiaddr) {
 	infos, err := libpeer.AddrInfosFromP2pAddrs(addrs...)
 	if err != nil {
 		return // the request fails with the same error
 	}
 	for _, info := range infos {
-		n.connect(info)
+		d.connect(info)
 	}
 }
 
-// connect connects in the background to a node or a tracker.
-func (n *Node) connect(info libpeer.AddrInfo) {
-	n.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(n.ctx, dialTimeout)
+// connect connects to a node or a tracker.
+func (d *dialer) connect(info libpeer.AddrInfo) {
+	d.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(d.ctx, dialTimeout)
 		defer cancel()
-		if err := n.host.Connect(ctx, info); err != nil {
-			n.log.Debug("not reached", "peer", info.ID, "error", err)
+		if err := d.host.Connect(ctx, info); err != nil {
+			d.log.Debug("not reached", "peer", info.ID, "error", err)
 		}
 	})
 }
 
 // reachable returns the addresses of the host, without loopback addresses if there are other ones.
-func (n *Node) reachable() []ma.Multiaddr {
-	all := n.host.Addrs()
+func (d *dialer) reachable() []ma.Multiaddr {
+	all := d.host.Addrs()
 	far := slices.DeleteFunc(slices.Clone(all), manet.IsIPLoopback)
 	if len(far) == 0 {
 		far = all
@@ -93,9 +103,9 @@ func (n *Node) reachable() []ma.Multiaddr {
 }
 
 // addrBytes returns the reachable addresses as binary multiaddrs.
-func (n *Node) addrBytes() [][]byte {
+func (d *dialer) addrBytes() [][]byte {
 	var out [][]byte
-	for _, a := range n.reachable() {
+	for _, a := range d.reachable() {
 		if b := a.Bytes(); len(b) <= proto.MaxAddr {
 			out = append(out, b)
 		}

@@ -42,11 +42,15 @@ type Node struct {
 	limits  limit.Buckets
 	sharing *sharing
 
+	dialer      dialer
+	describer   describer
 	ownTrackers trackers
+	planHost    planHost
 
 	fs fileSystem
 
 	transfers *registry
+	documents documents
 	groups    groups
 	keep      atomic.Pointer[Keep]
 	number    atomic.Int64 // of the last completion
@@ -124,15 +128,19 @@ func (n *Node) open() error {
 	if n.host, err = transport.NewHost(key, n.cfg.Listen, n.bulk, n.member); err != nil {
 		return err
 	}
+	n.dialer = dialer{n.ctx, &n.wg, n.host, n.log}
+	n.describer = describer{&n.cfg, &n.dialer}
+	n.planHost = planHost{n.cfg.Host, n.host.ID().String()}
 	if n.cfg.Finder != nil {
 		n.ownTrackers.client = func(all []ma.Multiaddr) Finder { return n.cfg.Finder(n.host, all) }
 	}
 	n.wg.Go(func() { n.sharing.run(n.ctx) })
 	n.wg.Go(func() { new(limit.Governor).Run(n.ctx, n.transfers.loads) })
 	n.transfers.accept(n.host, n.bulk)
-	n.serveDocuments()
+	n.documents = documents{n.transfers, n.host.ID()}
+	n.documents.serve(n.ctx, n.host)
 	n.host.SetStreamHandler(proto.GroupProtocol, n.groups.acceptStream)
-	n.connectAddrs(n.Trackers())
+	n.dialer.connectAddrs(n.Trackers())
 	if err := n.loadTransfers(); err != nil {
 		return err
 	}
@@ -196,7 +204,7 @@ func (n *Node) HostName() string { return n.cfg.Host }
 // Addrs returns the addresses at which other nodes may reach this one, with its peer id, as
 // links have them. They include loopback addresses only if there are no other addresses.
 func (n *Node) Addrs() []ma.Multiaddr {
-	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.reachable()})
+	addrs, err := libpeer.AddrInfoToP2pAddrs(&libpeer.AddrInfo{ID: n.host.ID(), Addrs: n.dialer.reachable()})
 	if err != nil {
 		return nil
 	}

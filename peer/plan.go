@@ -51,27 +51,30 @@ func planStatus(n *Node, s *state) *PlanStatus {
 	if !id.Defined() {
 		return nil
 	}
-	st := &PlanStatus{ID: id.String(), Known: p != nil, Host: n.hostIn(p)}
+	st := &PlanStatus{ID: id.String(), Known: p != nil, Host: n.planHost.in(p)}
 	st.In = p != nil && p.Index(st.Host) >= 0
 	return st
 }
 
-// hostIn returns the name of the node's host in a plan, which may be nil. A plan made from a topology that a swarm measured
+// planHost is the node's host in plans.
+type planHost struct{ name, id string }
+
+// in returns the name of the host in a plan, which may be nil. A plan made from a topology that a swarm measured
 // names hosts by the peer ids of their nodes.
-func (n *Node) hostIn(p *plan.Plan) string {
-	if id := n.host.ID().String(); p != nil && p.Index(n.cfg.Host) < 0 && p.Index(id) >= 0 {
-		return id
+func (h planHost) in(p *plan.Plan) string {
+	if p != nil && p.Index(h.name) < 0 && p.Index(h.id) >= 0 {
+		return h.id
 	}
-	return n.cfg.Host
+	return h.name
 }
 
-// encodePlan returns the document of a plan that begins at the node's host.
-func (n *Node) encodePlan(p *plan.Plan) ([]byte, error) {
+// encode returns the document of a plan that begins at the host.
+func (h planHost) encode(p *plan.Plan) ([]byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if source := p.Hosts[0]; source != n.hostIn(p) {
-		return nil, fmt.Errorf("the plan begins at the host %s, and this node is the host %s", source, n.cfg.Host)
+	if source := p.Hosts[0]; source != h.in(p) {
+		return nil, fmt.Errorf("the plan begins at the host %s, and this node is the host %s", source, h.name)
 	}
 	return p.Document().Encode()
 }

@@ -75,7 +75,7 @@ func (r *run) run() error {
 	if r.finder = n.ownTrackers.finder(link); r.finder != nil {
 		defer r.finder.Close()
 	}
-	r.fetcher = n.fetcher(r.ID, link, r.Description(), r.finder, r.setWaiting)
+	r.fetcher = n.describer.fetcher(r.ID, link, r.Description(), r.finder, r.setWaiting)
 	return r.body(r)
 }
 
@@ -115,7 +115,7 @@ func (r *run) end(why error) {
 // phases is the body of a transfer of files.
 func (r *run) phases() (why error) {
 	var err error
-	if r.members, err = r.node.describe(r.ctx, r.fetcher); err != nil {
+	if r.members, err = r.node.describer.describe(r.ctx, r.fetcher); err != nil {
 		return err
 	}
 	if err := r.findPlan(); err != nil {
@@ -164,12 +164,12 @@ func (r *run) share() error {
 		Key:        n.host.Peerstore().PrivKey(n.host.ID()),
 		Link:       rec.Link,
 		Plan:       plan,
-		Name:       n.hostIn(plan),
+		Name:       n.planHost.in(plan),
 		Verifier:   r.verifier,
 		Store:      r.store,
 		Host:       n.host,
 		Bulk:       n.bulk,
-		Addrs:      n.addrBytes,
+		Addrs:      n.dialer.addrBytes,
 		Seed:       seedOf(n.host.ID(), r.ID),
 		Limits:     r.swarmLimits(),
 		Sharing:    n.sharing,

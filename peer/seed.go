@@ -147,7 +147,7 @@ func (o *SeedOptions) check(n *Node) (planned []byte, err error) {
 	case o.Plan == nil:
 		return nil, nil
 	}
-	return n.encodePlan(o.Plan)
+	return n.planHost.encode(o.Plan)
 }
 
 // addition returns the operation of a seed, without a place. info and planned are nil for none.
