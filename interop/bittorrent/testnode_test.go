@@ -118,7 +118,20 @@ func (n *node) seed(t testing.TB, s *sample) *peer.Transfer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.waitAttached(t, tr)
 	return tr
+}
+
+// waitAttached waits until the server accepts clients of a transfer, if it has a torrent.
+func (n *node) waitAttached(t testing.TB, tr *peer.Transfer) {
+	t.Helper()
+	if torrent := n.server.cfg.Torrent(tr); torrent != nil {
+		eventually(t, "clients are accepted", func() bool {
+			n.server.mu.Lock()
+			defer n.server.mu.Unlock()
+			return n.server.managers[torrent.Hash] != nil
+		})
+	}
 }
 
 // get starts a download of the sample, whose manifest the node has.
@@ -136,6 +149,7 @@ func (n *node) get(t testing.TB, s *sample) (tr *peer.Transfer, out string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	n.waitAttached(t, tr)
 	return tr, out
 }
 
