@@ -132,18 +132,19 @@ func NewBatches(set *Batching, site *roster.Group, due *timer.Table) Batches {
 func (b *Batches) Delay() time.Duration { return max(b.set.Batch, b.site.ClaimDelay()) }
 
 // Stored records that a node with some peers has stored a piece, and that some are missing. Updates that no peer waits for cost a
-// message to each peer, so they wait longer the more peers there are. At the end peers have no other pieces to request, so
-// updates wait for a part of the time left at most.
+// message to each peer, so they wait longer the more peers there are. At the start and at the end peers have few pieces to request,
+// so updates wait for a part of the time since the start and of the time left at most.
 func (b *Batches) Stored(now time.Time, peers, missing int) {
 	if b.stored == 0 {
 		b.began = now
 	}
 	b.stored++
-	left := now.Sub(b.began) / time.Duration(b.stored) * time.Duration(missing)
-	b.lazy = min(time.Duration(peers)*b.set.LazyBatch, left/lazyPart)
+	took := now.Sub(b.began)
+	left := took / time.Duration(b.stored) * time.Duration(missing)
+	b.lazy = min(time.Duration(peers)*b.set.LazyBatch, took/lazyPart, left/lazyPart)
 }
 
-// lazyPart is the part of the time left that haves may wait.
+// lazyPart is the part of these times.
 const lazyPart = 4
 
 // Add adds an update for a peer to the next batch, unless the peer has the piece. It returns batches
