@@ -50,6 +50,7 @@ func TestClaimsTakeAlongHaves(t *testing.T) {
 			s.did = append(s.did, s.Step(s.now, ev)...)
 		}
 	}
+	step(Stored{Piece: 63}) // updates wait less at the start
 	all := []proto.Range{{Count: 64}}
 	for i := range 40 {
 		id := proto.PeerID(fmt.Sprintf("c%02d", i))
