@@ -76,18 +76,16 @@ var newest = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
 	return a, nil
 }}
 
-// rejoinTimeout bounds the time in which the remaining workers join again.
-const rejoinTimeout = time.Minute
-
 // worker has some of the points in memory.
 type worker struct {
 	state
 	node          *peer.Node
-	name          string // of the group
-	size          int    // number of workers
+	name          string        // of the group
+	size          int           // number of workers
+	rejoin        time.Duration // bounds the time in which the remaining workers join again
 	points        []float64
 	sum           collective.Op
-	write         func([]float64) error // called by rank 0 after the last iteration
+	write         func([]float64) error // called by rank 0 after the last iteration, or by all workers without it
 	communication time.Duration
 	before        func() // called before each iteration in tests, and after the last one
 }
@@ -100,7 +98,7 @@ func (w *worker) run(ctx context.Context, iterations int) error {
 		c, err := collective.Join(joining, w.node, name, w.size)
 		cancel()
 		if err != nil && w.iteration == iterations {
-			return nil // the remaining workers have left, so rank 0 has written the centroids
+			return w.write(w.centroids) // rank 0 has done that and left, or it is lost
 		} else if err != nil {
 			return err
 		}
@@ -112,7 +110,7 @@ func (w *worker) run(ctx context.Context, iterations int) error {
 		}
 		fmt.Fprintf(os.Stderr, "rank %d of %d, iteration %d: %v\n", c.Rank(), w.size, w.iteration, err)
 		w.size--
-		joining, cancel = context.WithTimeout(ctx, rejoinTimeout)
+		joining, cancel = context.WithTimeout(ctx, w.rejoin)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,7 +75,7 @@ func startWorkers(t *testing.T) (all []*worker, points []float64) {
 		t.Cleanup(stop)
 		all = append(all, &worker{
 			state: state{d: testDimensions, centroids: slices.Clone(points[:testDimensions*testCentroids])},
-			node:  node, name: t.Name(), size: testSize, points: points[i*testPart : (i+1)*testPart], sum: collective.SumFloat64,
+			node:  node, name: t.Name(), size: testSize, rejoin: time.Minute, points: points[i*testPart : (i+1)*testPart], sum: collective.SumFloat64,
 			write: func([]float64) error { return nil },
 		})
 	}
@@ -158,6 +159,49 @@ func TestWorkerKilledInLastIteration(t *testing.T) {
 	runAll(t, all, victim, func() []float64 {
 		return alone(state{d: testDimensions, centroids: points[:testDimensions*testCentroids]}, points, testIterations)
 	})
+}
+
+// Rank 0 and another worker are killed after the last iteration. The remaining ones cannot join again, and write the centroids.
+func TestTwoWorkersKilledAfterLastIteration(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all, points := startWorkers(t)
+	slices.SortFunc(all[:4], func(a, b *worker) int {
+		return strings.Compare(string(a.node.Host().ID()), string(b.node.Host().ID())) // ranks of cluster A
+	})
+	want := alone(state{d: testDimensions, centroids: points[:testDimensions*testCentroids]}, points, testIterations)
+	const victims = 2
+	var last, running sync.WaitGroup
+	last.Add(testSize - victims)
+	var written atomic.Int64
+	for i, w := range all {
+		w.rejoin = time.Second
+		w.before = func() {
+			switch {
+			case w.iteration < testIterations:
+			case i < victims:
+				last.Wait()
+				_ = w.node.Close()
+			default:
+				last.Done()
+			}
+		}
+		w.write = func(centroids []float64) error {
+			if i >= victims && slices.Equal(centroids, want) {
+				written.Add(1)
+			}
+			return nil
+		}
+		running.Go(func() {
+			if err := w.run(ctx, testIterations); i >= victims && err != nil {
+				t.Errorf("worker %d: %v", i, err)
+			}
+		})
+	}
+	running.Wait()
+	if n := written.Load(); n != testSize-victims {
+		t.Errorf("%d workers have written the centroids", n)
+	}
 }
 
 // TestInvalidJob rejects a file with fewer points than centroids, and numbers out of range.

@@ -61,7 +61,7 @@ func (p *processWorker) run() error {
 	n := testPoints / 4 * p.Dimensions
 	w := &worker{
 		state: state{d: p.Dimensions, centroids: slices.Clone(points[:p.Dimensions*testCentroids])},
-		node:  node, name: p.Name, size: p.Size, points: points[p.Part*n : (p.Part+1)*n], sum: collective.SumFloat64,
+		node:  node, name: p.Name, size: p.Size, rejoin: time.Minute, points: points[p.Part*n : (p.Part+1)*n], sum: collective.SumFloat64,
 		write: func(centroids []float64) error { return os.WriteFile(p.Out, encode(centroids), 0o644) },
 	}
 	w.before = func() {
