@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -58,11 +59,9 @@ const settingsFile = "feed.json"
 // Open reads the feeds in a data directory. None of them runs.
 func Open(n *peer.Node, data string, run Run, log *slog.Logger) (*Feeds, error) {
 	s := &Feeds{node: n, dir: filepath.Join(data, "feeds"), run: run, log: n.Names().Logger(log), all: map[string]*entry{}}
-	found, err := filepath.Glob(filepath.Join(s.dir, "*", settingsFile))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range found {
+	found, _ := fs.Glob(os.DirFS(s.dir), "*/"+settingsFile) // the pattern is valid; the directory's path is not part of it
+	for _, name := range found {
+		path := filepath.Join(s.dir, name)
 		var settings Settings
 		var l *Link
 		b, err := os.ReadFile(path)

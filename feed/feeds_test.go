@@ -204,6 +204,22 @@ func TestRemovedFollowerServes(t *testing.T) {
 	h.await(1)
 }
 
+// The path of the data directory has brackets, as patterns do: its feeds start again.
+func TestDataDirectoryWithBrackets(t *testing.T) {
+	t.Parallel()
+	d, data := peertest.NewTracker(), filepath.Join(t.TempDir(), "[data]")
+	publisher, h := start(t, d, "A", t.TempDir()), start(t, d, "A", data)
+	h.follow(publisher.newFeed("config"), 1)
+	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
+	h.await(1)
+	h.settled(1)
+	h.stop()
+	h = start(t, d, "A", data)
+	if all := h.feeds.All(); len(all) != 1 || all[0].Complete != 1 {
+		t.Errorf("feeds after a restart: %+v", all)
+	}
+}
+
 // TestLongName makes a feed whose link would be too long.
 func TestLongName(t *testing.T) {
 	t.Parallel()

@@ -93,11 +93,10 @@ func (f *follower) load(path string) error {
 		}
 		f.newest = h
 	}
-	copies, err := f.copies() // those that were written when the process was killed are not in the file
-	f.kept.Versions = append(f.kept.Versions, copies...)
+	f.kept.Versions = append(f.kept.Versions, f.copies()...) // those that were written when the process was killed are not in the file
 	slices.Sort(f.kept.Versions)
 	f.kept.Versions = slices.Compact(f.kept.Versions)
-	return err
+	return nil
 }
 
 func (f *follower) save() error {

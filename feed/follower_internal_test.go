@@ -23,8 +23,12 @@ import (
 // newTestFollower returns a follower of no feed.
 func newTestFollower(t *testing.T, n *peer.Node) *follower {
 	t.Helper()
+	state := filepath.Join(t.TempDir(), "[state]") // no pattern
+	if err := os.Mkdir(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	return &follower{
-		heads: &heads{log: slog.New(slog.NewTextHandler(t.Output(), nil))}, node: n, dir: t.TempDir(), state: t.TempDir(), keep: 1,
+		heads: &heads{log: slog.New(slog.NewTextHandler(t.Output(), nil))}, node: n, dir: t.TempDir(), state: state, keep: 1,
 		offered: make(chan *Head, 1), left: make(chan struct{}, 1),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,14 +107,14 @@ func (f *follower) copied(seq uint64) bool {
 }
 
 // copies returns the versions that were written without a transfer.
-func (f *follower) copies() (all []uint64, err error) {
-	found, err := filepath.Glob(filepath.Join(f.state, copyPrefix+"*"))
-	for _, path := range found {
-		if seq, err := strconv.ParseUint(filepath.Base(path)[len(copyPrefix):], 10, 64); err == nil {
+func (f *follower) copies() (all []uint64) {
+	found, _ := fs.Glob(os.DirFS(f.state), copyPrefix+"*") // the pattern is valid
+	for _, name := range found {
+		if seq, err := strconv.ParseUint(name[len(copyPrefix):], 10, 64); err == nil {
 			all = append(all, seq)
 		}
 	}
-	return all, err
+	return all
 }
 
 // copyVersion writes a version whose pieces the origins have. After an error there is nothing of it.
