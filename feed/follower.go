@@ -18,6 +18,7 @@ import (
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/proto"
 )
 
 // follower fetches the versions of a feed to a directory: version 7 is dir/7, and dir/latest is a link to the newest complete
@@ -123,14 +124,14 @@ func (f *follower) describe(info *Info) {
 }
 
 // handle handles a message.
-func (f *follower) handle(ctx context.Context, m *group.Message) {
+func (f *follower) handle(m *group.Message) {
 	newest := f.known()
 	publisher := newest != nil && m.From == newest.node
 	if signed, ok := headOf(m.Bytes); ok {
 		if h := f.accept(m.From, signed); h != nil {
 			f.offer(h)
 		} else if publisher && bytes.Equal(signed, newest.signed) { // its session has started
-			f.report(ctx, m.From)
+			f.report(m.From)
 		}
 		return
 	}
@@ -165,17 +166,19 @@ func (f *follower) offer(h *Head) {
 	f.offered <- h
 }
 
-// report reports the newest complete version to the publisher, if there is one.
-func (f *follower) report(ctx context.Context, publisher libpeer.ID) {
+// report reports the newest complete version to the publisher, if there is one. It does not wait for a session, which it opens if there
+// is none: the publisher sends its head when the session starts, and the follower reports again.
+func (f *follower) report(publisher libpeer.ID) {
 	f.mu.Lock()
 	report := wireReport{Seq: f.kept.Complete, Saved: f.kept.Last}
 	f.mu.Unlock()
-	if report.Seq == 0 {
+	b, err := proto.EncodeCBOR(report)
+	if err != nil || report.Seq == 0 {
 		return
 	}
-	if err := report.send(ctx, f.group, publisher); err != nil {
-		f.log.Info("the publisher does not know that a version is complete", "version", report.Seq, "error", err)
-	}
+	ctx, cancel := context.WithTimeout(context.Background(), 0)
+	defer cancel()
+	_ = f.group.Send(ctx, publisher, append([]byte{kindReport}, b...))
 }
 
 const (
@@ -313,7 +316,7 @@ func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
 		f.fail(fmt.Errorf("the command of version %d failed: %w", v.Seq, failed), "a command of the feed failed", "version", v.Seq)
 	}
 	f.settle(h, &v.Version)
-	f.report(ctx, h.node)
+	f.report(h.node)
 	return nil
 }
 

@@ -51,13 +51,13 @@ func (s *heads) known() *Head {
 }
 
 // receive handles the messages of the group until ctx ends or the group is closed.
-func (s *heads) receive(ctx context.Context, handle func(context.Context, *group.Message)) {
+func (s *heads) receive(ctx context.Context, handle func(*group.Message)) {
 	for {
 		m, err := s.group.Receive(ctx)
 		if err != nil {
 			return
 		}
-		handle(ctx, &m)
+		handle(&m)
 	}
 }
 

@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/group"
@@ -95,7 +97,7 @@ func TestHostileMember(t *testing.T) {
 			heads:   &heads{group: new(group.Group), key: key.GetPublic(), log: slog.New(slog.NewTextHandler(&log, nil))},
 			offered: make(chan *Head, 1),
 		}
-		send := func(from libpeer.ID, b []byte) { f.handle(t.Context(), &group.Message{From: from, Bytes: b}) }
+		send := func(from libpeer.ID, b []byte) { f.handle(&group.Message{From: from, Bytes: b}) }
 
 		content := bytes.Repeat([]byte("x"), 10_000)
 		h := &Head{Seq: 2, Time: time.Now(), Link: linkOf(t), node: publisher, push: true}
@@ -130,6 +132,57 @@ func TestHostileMember(t *testing.T) {
 	})
 }
 
+// The host of the publisher accepts connections and answers nothing: a follower does not wait for it, and reports once it answers.
+func TestReportToSilentPublisher(t *testing.T) {
+	t.Parallel()
+	key, host, d := newKey(t), peertest.Stranger(t), peertest.NewTracker()
+	secret := GroupKey(key.GetPublic())
+	sum := sha256.Sum256(append([]byte("mob-group:"), secret[:]...))
+	id := proto.ManifestCID(sum[:])
+	d.Add(&proto.Link{Manifest: id}, proto.Member{ID: proto.PeerID(host.ID()), Cluster: "A", Addrs: [][]byte{host.Addrs()[0].Bytes()}})
+	dialed := make(chan network.Stream, 8)
+	host.SetStreamHandler(proto.GroupProtocol, func(s network.Stream) { dialed <- s })
+	g, err := group.Join(t.Context(), d.Start(t, "A"), group.Config{Key: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Close)
+	h := &Head{Seq: 7, Time: time.Now(), Link: linkOf(t), node: host.ID()}
+	if err := h.seal(key); err != nil {
+		t.Fatal(err)
+	}
+	f := &follower{heads: &heads{group: g, key: key.GetPublic(), log: slog.New(slog.DiscardHandler), newest: h}, kept: kept{Complete: 7}}
+	s := <-dialed
+	f.report(host.ID())
+	go f.receive(t.Context(), f.handle)
+
+	_ = s.SetDeadline(time.Now().Add(time.Minute))
+	if _, err := proto.ReadOpening(s); err != nil {
+		t.Fatal(err)
+	}
+	hello, err := proto.AppendFrame(nil, &proto.GroupHello{Key: id.Bytes(), Cluster: "A"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := &proto.Parcel{Sender: proto.PeerID(host.ID()), Number: 1, Parts: 1, Payload: headMessage(h), Sum: sha256.Sum256(headMessage(h))}
+	if _, err := s.Write(proto.AppendParcel(hello, first)); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		m, err := proto.ReadGroup(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, ok := m.(*proto.Parcel); ok && p.Number&proto.ParcelDirect != 0 {
+			var report wireReport
+			if err := proto.DecodeCBOR(p.Payload[1:], &report); err != nil || report.Seq != 7 {
+				t.Errorf("report %+v, %v", report, err)
+			}
+			return
+		}
+	}
+}
+
 // A publisher with too many reports forgets the reports of followers that have left.
 func TestReportsOfFollowersThatLeft(t *testing.T) {
 	p := &publisher{heads: &heads{group: new(group.Group), newest: &Head{Seq: 7}}, reports: map[libpeer.ID]Report{}}
@@ -139,7 +192,7 @@ func TestReportsOfFollowersThatLeft(t *testing.T) {
 	}
 	for i := range 2*maxReports + 1 {
 		from := libpeer.ID(fmt.Sprint("follower ", i))
-		p.handle(t.Context(), &group.Message{From: from, Bytes: append([]byte{kindReport}, report...)})
+		p.handle(&group.Message{From: from, Bytes: append([]byte{kindReport}, report...)})
 		if got := p.reports[from].Seq; got != 7 || len(p.reports) > maxReports {
 			t.Fatalf("follower %d has version %d of %d reports", i, got, len(p.reports))
 		}
@@ -159,7 +212,7 @@ func TestHeadRecordedBesidePost(t *testing.T) {
 		handled := make(chan struct{})
 		go func() {
 			defer close(handled)
-			p.handle(t.Context(), &group.Message{Bytes: append([]byte{kindHead}, signed...)})
+			p.handle(&group.Message{Bytes: append([]byte{kindHead}, signed...)})
 		}()
 		before := p.known()
 		for ; before == nil || before.Seq != seq; before = p.known() {

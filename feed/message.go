@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"context"
 	"encoding/binary"
 	"maps"
 	"time"
@@ -60,15 +59,6 @@ type wireReport struct {
 	_     struct{} `cbor:",toarray"`
 	Seq   uint64
 	Saved int64
-}
-
-// send sends a report to the publisher.
-func (w wireReport) send(ctx context.Context, g *group.Group, publisher libpeer.ID) error {
-	b, err := proto.EncodeCBOR(w)
-	if err != nil {
-		return err
-	}
-	return g.Send(ctx, publisher, append([]byte{kindReport}, b...))
 }
 
 // maxReports bounds the reports that a publisher remembers: the members of a group.

@@ -82,7 +82,7 @@ func (p *publisher) run(ctx context.Context) {
 
 // handle handles a message. A head that is newer than the publisher's own, which was lost or is from another node with the key,
 // replaces that: no number is to be signed twice.
-func (p *publisher) handle(_ context.Context, m *group.Message) {
+func (p *publisher) handle(m *group.Message) {
 	signed, ok := headOf(m.Bytes)
 	if !ok {
 		p.addReport(m)

@@ -216,8 +216,8 @@ func Pack(b []byte, rest ...byte) (Parcels, error) {
 	return all, nil
 }
 
-// Send sends a message to one member. It blocks while a session with the member is opened, and does not wait for the member to take the
-// message: see [Group.Drain].
+// Send sends a message to one member. It blocks while a session with the member is opened, which continues if ctx ends, and does not wait
+// for the member to take the message: see [Group.Drain].
 func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte) error {
 	all, err := Pack(b)
 	if err != nil {
