@@ -36,7 +36,7 @@ func sameDirectory(a, b string) bool {
 func switchLink(path, target string) error {
 	temporary := path + ".new"
 	for _, p := range []string{path, temporary} {
-		if !isVersionLink(p) {
+		if _, ok := versionLink(p); !ok {
 			return fmt.Errorf("%s exists and is not a link to a version: move it away", p)
 		}
 	}
@@ -49,12 +49,12 @@ func switchLink(path, target string) error {
 	return os.Rename(temporary, path)
 }
 
-// isVersionLink reports whether there is nothing at a path, or a symbolic link to a version.
-func isVersionLink(path string) bool {
+// versionLink returns the version that a symbolic link leads to, 0 if there is nothing at its path. It reports false for anything else.
+func versionLink(path string) (seq uint64, ok bool) {
 	target, err := os.Readlink(path)
 	if err != nil {
-		return os.IsNotExist(err)
+		return 0, os.IsNotExist(err)
 	}
-	_, err = strconv.ParseUint(target, 10, 64)
-	return err == nil
+	seq, err = strconv.ParseUint(target, 10, 63)
+	return seq, err == nil
 }

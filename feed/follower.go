@@ -334,7 +334,9 @@ func (f *follower) call(ctx context.Context, v Version) error {
 
 func (f *follower) path(seq uint64) string { return filepath.Join(f.dir, strconv.FormatUint(seq, 10)) }
 
+func (f *follower) latest() string { return filepath.Join(f.dir, "latest") }
+
 // switchTo makes a version the latest.
 func (f *follower) switchTo(seq uint64) error {
-	return switchLink(filepath.Join(f.dir, "latest"), strconv.FormatUint(seq, 10))
+	return switchLink(f.latest(), strconv.FormatUint(seq, 10))
 }

@@ -74,19 +74,7 @@ func TestPartialVersionsBounded(t *testing.T) {
 	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
 	f := newTestFollower(t, n)
 	for seq := range uint64(10) {
-		path, _ := peertest.RandomFile(t, 100_000)
-		v, link := peertest.Seed(t, publisher, path, peer.SeedOptions{})
-		encoded, err := v.Manifest().Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		link.Peers = nil
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		_, err = f.fetch(ctx, &Head{Seq: seq + 1, Link: link, Manifest: encoded})
-		cancel()
-		if err == nil {
-			t.Fatal("a version has arrived")
-		}
+		fetchPart(t, publisher, f, seq+1)
 	}
 	if len(f.kept.Versions) != maxPartial || len(n.Transfers()) != maxPartial {
 		t.Errorf("versions %d are kept, %d transfers, want %d", f.kept.Versions, len(n.Transfers()), maxPartial)
@@ -94,6 +82,42 @@ func TestPartialVersionsBounded(t *testing.T) {
 	path := filepath.Join(f.state, followerFile)
 	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("[8,9,10]")) {
 		t.Errorf("%s has %s, %v", path, b, err)
+	}
+}
+
+// fetchPart starts to fetch a version that does not arrive.
+func fetchPart(t *testing.T, publisher *peer.Node, f *follower, seq uint64) {
+	t.Helper()
+	_, link, encoded := seedTestVersion(t, publisher)
+	link.Peers = nil
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := f.fetch(ctx, &Head{Seq: seq, Link: link, Manifest: encoded}); err == nil {
+		t.Fatal("a version has arrived")
+	}
+}
+
+// The follower is stopped while the command of a version runs. The versions after it do not arrive: `latest` leads to it still.
+func TestLatestVersionStays(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	content, link, encoded := seedTestVersion(t, publisher)
+	v, err := f.fetch(t.Context(), &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content})
+	if err == nil {
+		err = v.flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq := range uint64(2 * maxPartial) {
+		fetchPart(t, publisher, f, seq+2)
+	}
+	if b, err := os.ReadFile(f.latest()); err != nil || !bytes.Equal(b, content) {
+		t.Errorf("latest: %d bytes, %v", len(b), err)
+	}
+	if len(f.kept.Versions) != 1+maxPartial {
+		t.Errorf("versions %d are kept", f.kept.Versions)
 	}
 }
 

@@ -20,12 +20,13 @@ import (
 // maxPartial bounds the incomplete versions on the disk, if new ones come faster than they are fetched.
 const maxPartial = 3
 
-// startVersion records that a version will be created. It removes the oldest incomplete ones.
+// startVersion records that a version will be created. It removes the oldest incomplete ones. The latest one stays, also if the follower was
+// stopped before its command ended.
 func (f *follower) startVersion(h *Head) {
-	known := slices.Contains(f.kept.Versions, h.Seq)
 	all := f.kept.Versions
-	complete, _ := slices.BinarySearch(all, f.kept.Complete+1)
-	if !known {
+	latest, _ := versionLink(f.latest())
+	complete, _ := slices.BinarySearch(all, max(f.kept.Complete, latest)+1)
+	if !slices.Contains(all, h.Seq) {
 		all = append(slices.Clone(all), h.Seq)
 	}
 	old := max(0, len(all)-complete-maxPartial)
