@@ -76,7 +76,7 @@ func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
 		err = f.switchTo(h.Seq)
 	}
 	var damaged *peer.ElsewhereError
-	if errors.As(err, &damaged) { // its pieces are fetched again, unless it is a seed
+	if known != nil && errors.As(err, &damaged) { // its pieces are fetched again, unless it is a seed
 		_, failed := known.Verify(ctx, nil)
 		err = errors.Join(err, failed)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,6 +233,38 @@ func TestSentVersionServed(t *testing.T) {
 	if v, err = f.fetch(t.Context(), &corrupt); err != nil || v.Saved != 0 {
 		t.Errorf("with other content: version %+v, %v", v, err)
 	}
+}
+
+// logHook is called with each line of a log.
+type logHook func()
+
+func (h logHook) Write(line []byte) (int, error) {
+	h()
+	return len(line), nil
+}
+
+// After the follower has looked for a version, another call fetches it to another path, such as for a feed with the same content: the
+// version is then copied from there.
+func TestVersionFetchedElsewhereFirst(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	content, link, encoded := seedTestVersion(t, publisher)
+	get := sync.OnceFunc(func() { peertest.Wait(t, peertest.Get(t, n, link, filepath.Join(t.TempDir(), "elsewhere"))) })
+	f.log = slog.New(slog.NewTextHandler(logHook(get), nil)) // the content that came with the head is wrong
+	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: make([]byte, len(content))}
+	var elsewhere *peer.ElsewhereError
+	if _, err := f.fetch(t.Context(), h); !errors.As(err, &elsewhere) {
+		t.Fatal(err)
+	}
+	v, err := f.fetch(t.Context(), h)
+	if err == nil {
+		err = v.flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	peertest.EqualFile(t, v.Path, content)
 }
 
 // TestChangedVersionServed replaces a file of a version whose content was sent, before a transfer serves it: the transfer fails, and
