@@ -114,10 +114,31 @@ func TestLatestVersionStays(t *testing.T) {
 	for seq := range uint64(2 * maxPartial) {
 		fetchPart(t, publisher, f, seq+2)
 	}
-	if b, err := os.ReadFile(f.latest()); err != nil || !bytes.Equal(b, content) {
-		t.Errorf("latest: %d bytes, %v", len(b), err)
-	}
+	peertest.EqualFile(t, f.latest(), content)
 	if len(f.kept.Versions) != 1+maxPartial {
+		t.Errorf("versions %d are kept", f.kept.Versions)
+	}
+}
+
+// A newer version was written when the process was killed, and its head is not known after that: the earlier version is complete first,
+// and stays.
+func TestCompleteBesideNewerVersion(t *testing.T) {
+	t.Parallel()
+	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
+	f := newTestFollower(t, n)
+	content, link, encoded := seedTestVersion(t, publisher)
+	f.kept.Versions = []uint64{7}
+	h := &Head{Seq: 5, Link: link, Manifest: encoded, Inline: content}
+	v, err := f.fetch(t.Context(), h)
+	if err == nil {
+		err = v.flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.settle(h, &v.Version)
+	peertest.EqualFile(t, f.latest(), content)
+	if !slices.Equal(f.kept.Versions, []uint64{5}) {
 		t.Errorf("versions %d are kept", f.kept.Versions)
 	}
 }

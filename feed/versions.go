@@ -23,16 +23,16 @@ const maxPartial = 3
 // startVersion records that a version will be created. It removes the oldest incomplete ones. The latest one stays, also if the follower was
 // stopped before its command ended.
 func (f *follower) startVersion(h *Head) {
-	all := f.kept.Versions
+	all := slices.Clone(f.kept.Versions)
+	if at, known := slices.BinarySearch(all, h.Seq); !known {
+		all = slices.Insert(all, at, h.Seq)
+	}
 	latest, _ := versionLink(f.latest())
 	complete, _ := slices.BinarySearch(all, max(f.kept.Complete, latest)+1)
-	if !slices.Contains(all, h.Seq) {
-		all = append(slices.Clone(all), h.Seq)
-	}
 	old := max(0, len(all)-complete-maxPartial)
 	f.removeAll(all[complete:][:old])
 	f.change(func() {
-		f.kept.Head, f.kept.Versions = h.signed, slices.Delete(slices.Clone(all), complete, complete+old)
+		f.kept.Head, f.kept.Versions = h.signed, slices.Delete(all, complete, complete+old)
 		if f.kept.IDs == nil {
 			f.kept.IDs = make(map[uint64]string)
 		}
@@ -46,7 +46,7 @@ func (f *follower) settle(h *Head, v *Version) {
 	complete, _ := slices.BinarySearch(all, f.kept.Complete+1)
 	first := max(0, complete+1-f.keep) // of those that are kept
 	f.removeAll(all[:first])
-	f.removeAll(all[complete : len(all)-1])
+	f.removeAll(slices.DeleteFunc(slices.Clone(all[complete:]), func(seq uint64) bool { return seq == h.Seq }))
 	f.change(func() {
 		f.kept.Versions = append(slices.Clone(all[first:complete]), h.Seq)
 		f.kept.Complete, f.kept.Saved, f.kept.Last = h.Seq, f.kept.Saved+v.Saved, v.Saved
