@@ -135,7 +135,8 @@ func (j *joining) run(ctx context.Context) (*Comm, error) {
 		}
 		if j.comm != nil && j.unanswered && j.comm.roster.reached(j.self.ID, j.g.Members()) {
 			j.unanswered = false
-			j.post(ctx, j.coordinator, header{Kind: kindAccept, Run: j.comm.run})
+			h, to := header{Kind: kindAccept, Run: j.comm.run}, j.coordinator
+			go func() { _ = j.g.Send(ctx, to, h.append(nil)) }() // if it fails, the session with the member has ended too
 		}
 		tick, done := context.WithTimeout(ctx, joinEvery)
 		m, err := j.g.Receive(tick)
@@ -321,11 +322,6 @@ func (j *joining) left(id libpeer.ID) {
 }
 
 var errFull = errors.New("the group is full")
-
-// post sends a message without waiting. If it fails, the session with the member has ended too.
-func (j *joining) post(ctx context.Context, to libpeer.ID, h header) {
-	go func() { _ = j.g.Send(ctx, to, h.append(nil)) }()
-}
 
 // reject sends a node the reason why it cannot join.
 func reject(ctx context.Context, g *group.Group, to libpeer.ID, call uint64, why error) {

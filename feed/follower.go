@@ -71,8 +71,7 @@ func newFollower(h *heads, n *peer.Node, e *entry, run Run) (*follower, error) {
 		},
 	}
 	path := filepath.Join(f.state, followerFile)
-	err := f.load(path)
-	if err != nil {
+	if err := f.load(path); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return f, nil

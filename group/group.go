@@ -1,10 +1,10 @@
 package group
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -219,12 +219,7 @@ func (g *Group) Members() []Member {
 	for _, m := range g.members {
 		out = append(out, Member{libpeer.ID(m.id), m.cluster, m.rtt})
 	}
-	slices.SortFunc(out, func(a, b Member) int {
-		if c := strings.Compare(a.Cluster, b.Cluster); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.ID), string(b.ID))
-	})
+	slices.SortFunc(out, func(a, b Member) int { return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 

@@ -2,8 +2,8 @@ package group
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ipfs/go-cid"
 
@@ -65,12 +65,7 @@ func wanted(clusters map[string][]proto.PeerID, own string, self proto.PeerID) (
 			ids = append(ids, id)
 		}
 	}
-	names := make([]string, 0, len(clusters))
-	for name := range clusters {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, strings.Compare)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(clusters)) {
 		far := clusters[name]
 		if name == own {
 			continue

@@ -98,11 +98,6 @@ func (s *stream) reset() {
 	go func() { _ = s.Reset() }()
 }
 
-// admitted returns the reason why a node with this GroupHello is rejected.
-func admitted(s network.Stream, hello *proto.GroupHello) error {
-	return membership.Of(s).CheckCluster(hello.Cluster)
-}
-
 var errDuplicate = errors.New("another stream is kept")
 
 // connect opens a session with a member.
@@ -126,7 +121,7 @@ func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
 		err = errors.New("the peer rejects the stream")
 	}
 	if err == nil {
-		err = admitted(s, hello)
+		err = membership.Of(s).CheckCluster(hello.Cluster)
 	}
 	if err == nil {
 		_, err = g.attach(newStream(s, g.self), hello)
@@ -139,10 +134,9 @@ func (g *Group) connect(id proto.PeerID, addrs [][]byte) error {
 
 // accept answers a GroupHello.
 func (g *Group) accept(s network.Stream, hello *proto.GroupHello) {
-	code, err := proto.CodeExcluded, admitted(s, hello)
+	code, err := proto.CodeExcluded, membership.Of(s).CheckCluster(hello.Cluster)
 	if err == nil {
-		id := proto.PeerID(s.Conn().RemotePeer())
-		code, err = g.attach(newStream(s, id), hello)
+		code, err = g.attach(newStream(s, proto.PeerID(s.Conn().RemotePeer())), hello)
 	}
 	if err != nil {
 		_ = proto.WriteMessage(s, &proto.Goodbye{Code: code, Text: err.Error()})
