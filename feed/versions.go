@@ -73,8 +73,8 @@ func (f *follower) removeAll(versions []uint64) {
 // remove removes a version as far as this node made it. It returns the files that are left.
 func (f *follower) remove(seq uint64) (left []store.Left, err error) {
 	copied := f.copied(seq)
-	if t, err := f.node.Transfer(f.kept.IDs[seq]); err == nil { // other content at the path is the user's
-		if st := t.Progress(); st.Root == f.path(seq) && !(copied && st.Seed) {
+	if t, err := f.node.Transfer(f.kept.IDs[seq]); err == nil { // other content at the path, and a seed, are the user's
+		if st := t.Progress(); st.Root == f.path(seq) && !st.Seed {
 			if left, err = f.node.Remove(t, !copied); err != nil {
 				return left, err
 			}
