@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,7 +134,7 @@ func (f *follower) copyVersion(ctx context.Context, m *proto.Manifest, encoded [
 			return nil
 		}
 		p := make([]byte, m.PieceSize(i))
-		if !slices.ContainsFunc(origins, func(o peer.Origin) bool { return o.Read(i, p) && sha256.Sum256(p) == m.Hash(i) }) {
+		if !slices.ContainsFunc(origins, func(o peer.Origin) bool { return o.Read(i, p) && verifier.Good(i, p) }) {
 			return fmt.Errorf("piece %d of version %d is missing or corrupt", i, seq)
 		}
 		if _, err := d.WriteAt(p, m.PieceOffset(i)); err != nil {
