@@ -88,10 +88,11 @@ func startGatherNode(cfg *Config) (*node, error) {
 
 // resumable reports whether some copy of a gather is incomplete.
 func (c *caster) resumable() bool {
-	return c.cfg.Output != "" && slices.ContainsFunc(c.node.Transfers(), func(t *peer.Transfer) bool {
-		return t.Progress().Phase != peer.Whole
-	})
+	return c.cfg.Output != "" && slices.ContainsFunc(c.node.Transfers(), func(t *peer.Transfer) bool { return !complete(t) })
 }
+
+// complete reports whether a copy is complete, in this gather or an earlier one. Then its transfer is stopped, and does not touch it.
+func complete(t *peer.Transfer) bool { return t.Progress().Phase == peer.Stopped }
 
 // takeServed handles a report in a gather, except Ready. It fails if the report is invalid.
 func (h *host) takeServed(r *agent.Report) error {
@@ -145,24 +146,25 @@ func (h *host) fetch(s *agent.Served) error {
 			h.fail(h.explain(err))
 			return
 		}
-		h.settle(Done, "", 0)
+		if h.settle(Done, "", 0) {
+			_ = t.Stop() // otherwise the next gather compares it
+		}
 	})
 	return nil
 }
 
-// get starts the transfer of a copy, or resumes it. An incomplete copy of older content is replaced.
+// get starts the transfer of a copy, or resumes it. It replaces a part of older content, and returns the transfer of a complete copy
+// as it is.
 func (h *host) get(link *proto.Link, manifest []byte) (*peer.Transfer, error) {
 	n := h.caster.node
-	old, err := n.Transfer(h.output)
-	if err == nil && old.ID != link.Manifest {
-		for old.Manifest() != nil && (old.Progress().Phase == peer.Seeking || old.Progress().Phase == peer.Checking) {
-			select {
-			case <-time.After(lookEvery):
-			case <-h.ctx.Done():
-				return nil, context.Cause(h.ctx)
-			}
-		}
-		if old.Progress().Phase != peer.Whole {
+	if old, err := n.Transfer(h.output); err == nil {
+		_, err = os.Lstat(h.output)
+		switch here := err == nil && complete(old); {
+		case here && old.ID == link.Manifest:
+			return old, nil
+		case here:
+			return nil, &store.ExistsError{Path: h.output}
+		case old.ID != link.Manifest:
 			if _, err := n.Remove(old, true); err != nil {
 				return nil, err
 			}
@@ -173,17 +175,13 @@ func (h *host) get(link *proto.Link, manifest []byte) (*peer.Transfer, error) {
 
 // await waits until a copy is on the disk.
 func (h *host) await(t *peer.Transfer) error {
-	ended := make(chan error, 1)
-	go func() { ended <- t.Flush(h.ctx) }()
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
 	for {
-		var err error
-		over := false
-		select {
-		case err = <-ended:
-			over = true
-		case <-tick.C:
+		ctx, cancel := context.WithTimeout(h.ctx, lookEvery)
+		err := t.Flush(ctx)
+		over := ctx.Err() == nil || h.ctx.Err() != nil
+		cancel()
+		if complete(t) { // of an earlier gather
+			err = nil
 		}
 		st := t.Progress()
 		p := Progress{WAN: st.Traffic.WANIn, LAN: st.Traffic.LANIn, Waiting: st.Waiting}
@@ -206,9 +204,12 @@ func (h *host) await(t *peer.Transfer) error {
 
 // explain returns an error that names the copy as the user did, so that hosts with the same error have the same text.
 func (h *host) explain(err error) error {
-	output := h.caster.cfg.Output
-	if _, exists := errors.AsType[*store.ExistsError](err); exists {
-		return fmt.Errorf("%s exists already: remove it or choose another path", output)
+	text, output := err.Error(), h.caster.cfg.Output
+	if exists, ok := errors.AsType[*store.ExistsError](err); ok {
+		text = exists.Path + " exists already: remove it or choose another path"
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), h.output, output))
+	if strings.HasSuffix(output, "/") {
+		output += filepath.Base(h.output)
+	}
+	return errors.New(strings.ReplaceAll(text, h.output, output))
 }

@@ -188,6 +188,108 @@ func TestGatherResumes(t *testing.T) {
 	}
 }
 
+// TestGatherAgain gathers again when one copy is complete and one is not. A complete copy is the user's: it is not compared, changed or
+// replaced.
+func TestGatherAgain(t *testing.T) {
+	t.Parallel()
+	const fails = "%h exists already: remove it or choose another path"
+	content := randomBytes(4 << 20)
+	for name, c := range map[string]struct {
+		change         func(g *grid, a, b string) // paths of the copies
+		a, b           string                     // the copies afterwards
+		failsA, failsB string
+	}{
+		"copy edited": {
+			change: func(g *grid, a, _ string) { g.write(a, "mine") },
+			a:      "mine", b: string(content),
+		},
+		"PATH changed": {
+			change: func(g *grid, _, _ string) { g.write(g.home("a", "log"), "new") },
+			a:      "old", failsA: fails, b: string(content),
+		},
+		"copy removed": {
+			change: func(g *grid, a, _ string) { must(g.t, os.Remove(a)) },
+			a:      "old", b: string(content),
+		},
+		"copy removed, PATH changed": {
+			change: func(g *grid, a, _ string) {
+				must(g.t, os.Remove(a))
+				g.write(g.home("a", "log"), "new")
+			},
+			a: "new", b: string(content),
+		},
+		"part removed, PATH changed": {
+			change: func(g *grid, _, b string) {
+				must(g.t, os.Remove(b))
+				g.write(g.home("b", "log"), "new")
+			},
+			a: "old", b: "new",
+		},
+		"part replaced, PATH changed": {
+			change: func(g *grid, _, b string) {
+				g.write(b+".mine", "mine")
+				must(g.t, os.Rename(b+".mine", b))
+				g.write(g.home("b", "log"), "new")
+			},
+			a: "old", b: "mine", failsB: fails,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, out := newGrid(t, "a", "b"), t.TempDir()
+			g.write(g.home("a", "log"), "old")
+			g.write(g.home("b", "log"), string(content))
+			cfg := g.config("log", "b")
+			cfg.Output, cfg.Cluster = filepath.Join(out, "%h"), "here"
+			g.gatherPart(cfg)
+			cfg.Hosts = []Host{{"a", DefaultCluster}}
+			if h := g.gather(cfg).Hosts[0]; h.Phase != Done {
+				t.Fatal(h.Error)
+			}
+			c.change(g, filepath.Join(out, "a"), filepath.Join(out, "b"))
+			cfg.Hosts = append(cfg.Hosts, Host{"b", DefaultCluster})
+			for i, h := range g.gather(cfg).Hosts {
+				if want := []string{c.failsA, c.failsB}[i]; want != "" {
+					checkFailed(t, &h, filepath.Join(out, want))
+				} else if h.Phase != Done || h.Bytes != h.Length {
+					t.Errorf("%+v", h)
+				}
+				g.checkFile([]byte([]string{c.a, c.b}[i]), filepath.Join(out, h.Name))
+			}
+			if left, _ := filepath.Glob(filepath.Join(out, ".mob*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// gatherPart ends a gather when a part has arrived.
+func (g *grid) gatherPart(cfg Config) {
+	g.t.Helper()
+	c, err := newCaster(cfg)
+	must(g.t, err)
+	c.node.SetLimits(limit.Limits{WANDown: 64 << 10})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.cfg.Event = func(e Event) {
+		if e.Host != nil && e.Host.Bytes > 0 {
+			cancel()
+		}
+	}
+	_ = c.run(ctx) // the cause
+	must(g.t, c.close())
+}
+
+// TestGatherNamesFile checks that a file in the way is named as the user named the copies.
+func TestGatherNamesFile(t *testing.T) {
+	t.Parallel()
+	h := &host{caster: &caster{cfg: Config{Output: "out/%h/", Source: "x/logs"}}, output: "/here/out/a/logs"}
+	got := h.explain(&store.ExistsError{Path: "/here/out/a/logs/notes", Inside: true}).Error()
+	if got != "out/%h/logs/notes exists already: remove it or choose another path" {
+		t.Error(got)
+	}
+}
+
 // TestOutputs checks that each host has its own path.
 func TestOutputs(t *testing.T) {
 	t.Parallel()

@@ -302,12 +302,12 @@ func (h *host) fail(why error) {
 	}
 }
 
-// settle records the outcome of the host, once.
-func (h *host) settle(p Phase, why string, exit int) {
+// settle records the outcome of the host, once. It reports whether this is the outcome.
+func (h *host) settle(p Phase, why string, exit int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.is.settled() {
-		return
+		return false
 	}
 	h.is.Phase, h.is.Error, h.is.Waiting = p, why, ""
 	h.is.Overwriting = h.is.Overwriting && p == Failed
@@ -316,6 +316,7 @@ func (h *host) settle(p Phase, why string, exit int) {
 	}
 	h.is.Took, h.changed = time.Since(h.caster.began), true
 	h.caster.settled <- struct{}{} // has capacity for all hosts
+	return true
 }
 
 // settled reports whether the host is done or has failed.
