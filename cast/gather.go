@@ -66,6 +66,7 @@ func gatherDir(output string) string {
 
 func startGatherNode(cfg *Config) (*node, error) {
 	dir := gatherDir(cfg.Output)
+	parent := agent.Missing(filepath.Dir(dir))
 	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return nil, err
 	}
@@ -77,11 +78,12 @@ func startGatherNode(cfg *Config) (*node, error) {
 		return nil, fmt.Errorf("%s is not the directory of an earlier gather: move it away", dir)
 	}
 	n, err := startNodeIn(dir, ownCluster(cfg), true, cfg.Log)
+	n.parent = parent
 	if _, inUse := errors.AsType[*datadir.InUseError](err); inUse {
 		return nil, fmt.Errorf("another gather copies to %s: wait for its end", cfg.Output)
 	}
 	if err != nil && earlier == nil {
-		err = errors.Join(err, os.RemoveAll(dir))
+		err = errors.Join(err, n.close())
 	}
 	return n, err
 }

@@ -56,6 +56,18 @@ func TestGather(t *testing.T) {
 	}
 }
 
+// TestGatherFailsWithoutDirectory checks that a gather from hosts without PATH leaves no directory behind.
+func TestGatherFailsWithoutDirectory(t *testing.T) {
+	t.Parallel()
+	g, out := newGrid(t, "a", "b"), t.TempDir()
+	cfg := g.config("log", "a", "b")
+	cfg.Output = filepath.Join(out, "new", "copies", "%c", "%h")
+	for _, h := range g.gather(cfg).Hosts {
+		checkFailed(t, &h, "log does not exist")
+	}
+	g.checkEmpty(out)
+}
+
 // TestGatherHasNoTracker checks that the node of a gather has no tracker, which it would wait for before it dials the host of a copy.
 func TestGatherHasNoTracker(t *testing.T) {
 	t.Parallel()

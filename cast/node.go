@@ -23,6 +23,7 @@ import (
 type node struct {
 	*peer.Node
 	dir     string // empty if close shall not remove it
+	parent  string // the topmost directory that was created for it, or empty
 	secret  *membership.Secret
 	tracker *tracker.Server
 }
@@ -35,7 +36,7 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (*node, err
 	}
 	n, err := startNodeIn(dir, cluster, content, log)
 	if err != nil {
-		return n, errors.Join(err, os.RemoveAll(dir))
+		return n, errors.Join(err, n.close())
 	}
 	n.SetTrackers(n.Addrs())
 	return n, nil
@@ -97,6 +98,7 @@ func (n *node) close() (err error) {
 	}
 	if n.dir != "" {
 		err = errors.Join(err, os.RemoveAll(n.dir))
+		agent.RemoveEmpty(n.dir, n.parent)
 	}
 	return err
 }

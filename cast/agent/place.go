@@ -32,7 +32,7 @@ func newPlace(s *Start, name string) (p *place, err error) {
 	if p.dest, err = destination(s.Dest, name, s.Dir); err != nil {
 		return nil, err
 	}
-	p.parent = missing(filepath.Dir(p.dest))
+	p.parent = Missing(filepath.Dir(p.dest))
 	if err = p.create(s.Dir, s.Force); err == nil {
 		err = p.takeLock()
 	}
@@ -40,7 +40,7 @@ func newPlace(s *Start, name string) (p *place, err error) {
 		err = p.hide()
 	}
 	if err != nil {
-		removeEmpty(p.dest, p.parent)
+		RemoveEmpty(p.dest, p.parent)
 		return nil, p.explain(err)
 	}
 	return p, nil
@@ -117,8 +117,8 @@ func destination(dest, name string, dir bool) (string, error) {
 	return filepath.Abs(dest)
 }
 
-// missing returns the topmost missing directory on the path of dir, or an empty string.
-func missing(dir string) (top string) {
+// Missing returns the topmost missing directory on the path of dir, or an empty string.
+func Missing(dir string) (top string) {
 	for ; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 			return top
@@ -127,8 +127,8 @@ func missing(dir string) (top string) {
 	}
 }
 
-// removeEmpty removes the empty directories above path, up to top.
-func removeEmpty(path, top string) {
+// RemoveEmpty removes the empty directories above path, up to top.
+func RemoveEmpty(path, top string) {
 	if top == "" {
 		return
 	}
@@ -169,7 +169,7 @@ func (p *place) discard(remove func() error) (err error) {
 	if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
 		err = errors.Join(err, failed)
 	}
-	removeEmpty(p.dest, p.parent)
+	RemoveEmpty(p.dest, p.parent)
 	return err
 }
 

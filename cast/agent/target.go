@@ -35,19 +35,19 @@ func createTarget(dest string, force bool) (*target, error) {
 	case err == nil && !force:
 		return nil, errExists(dest)
 	}
-	t := &target{dest: dest, force: force, parent: missing(filepath.Dir(dest))}
+	t := &target{dest: dest, force: force, parent: Missing(filepath.Dir(dest))}
 	mode := fs.FileMode(0o644)
 	if err == nil {
 		t.was, mode = info, 0o600 // until it replaces the file
 	}
 	if err := os.MkdirAll(filepath.Dir(dest), 0o777); err != nil {
-		removeEmpty(dest, t.parent)
+		RemoveEmpty(dest, t.parent)
 		return nil, err
 	}
 	name := filepath.Join(filepath.Dir(dest), fmt.Sprintf(".mob-%016x", rand.Uint64()))
 	t.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		removeEmpty(dest, t.parent)
+		RemoveEmpty(dest, t.parent)
 		return nil, fmt.Errorf("create %s: %w", dest, errors.Unwrap(err))
 	}
 	return t, nil
@@ -117,5 +117,5 @@ func (t *target) publish() error {
 func (t *target) kill() {
 	_ = t.file.Close()
 	_ = os.Remove(t.file.Name())
-	removeEmpty(t.dest, t.parent)
+	RemoveEmpty(t.dest, t.parent)
 }
