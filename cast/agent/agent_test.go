@@ -294,6 +294,18 @@ func TestNeighbor(t *testing.T) {
 	}
 }
 
+// TestNeighborRedirects checks that a malicious neighbor cannot have other hosts send requests elsewhere.
+func TestNeighborRedirects(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect is followed") }))
+	defer elsewhere.Close()
+	neighbor := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusFound))
+	defer neighbor.Close()
+	if unseal(&Start{Seal: make([]byte, 32), Neighbor: []string{neighbor.URL}}) {
+		t.Error("content without bytes is accepted")
+	}
+}
+
 // shortManifest returns the manifest of a file.
 func shortManifest(content []byte) *proto.Manifest {
 	sum := sha256.Sum256(content)

@@ -50,7 +50,10 @@ func unseal(s *Start) bool {
 	if err != nil {
 		return false
 	}
-	c := http.Client{Timeout: neighborTimeout, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{
+		Timeout: neighborTimeout, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a neighbor must not choose what this host requests
+	}
 	for _, url := range s.Neighbor {
 		resp, err := c.Get(url)
 		if err != nil {
