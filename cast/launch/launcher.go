@@ -180,12 +180,12 @@ func (l *login) leave() {
 func (l *login) runner(ctx context.Context) (r Runner, free func(), err error) {
 	free = func() {}
 	if l.tree != nil {
+		l.leave() // a login with room in the tree may wait for the token
 		var via *relayNode
 		if via, free, err = l.tree.enter(ctx, l.cluster); err != nil {
 			return nil, nil, err
 		}
 		if via.remote != nil {
-			l.leave()
 			return via.remote, free, nil
 		}
 	}

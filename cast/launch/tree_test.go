@@ -211,19 +211,28 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreeBusyHosts checks that hosts that an agent logs in to are tried again if they have too many concurrent logins.
+// TestTreeBusyHosts checks that hosts that have too many concurrent logins are tried again, by an agent and by the caster, whose window
+// is smaller than the number of such hosts.
 func TestTreeBusyHosts(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newForest()
-		f.busy = true
-		g := grow(t, New(Config{Programs: oneProgram(), Shell: f, Children: 2}), 10)
-		time.Sleep(30 * time.Second)
-		if _, running := g.last(); running != 10 {
-			t.Errorf("%d of 10 hosts", running)
-		}
-		g.end()
-	})
+	for _, caster := range []bool{false, true} {
+		t.Run(fmt.Sprint("caster ", caster), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newForest()
+				cfg := Config{Programs: oneProgram(), Shell: f, Window: 2, Children: 2}
+				if f.busy = !caster; caster {
+					cfg.Shell = busyHosts{f}
+				}
+				g := grow(t, New(cfg), 10)
+				time.Sleep(30 * time.Second)
+				if _, running := g.last(); running != 10 {
+					t.Errorf("%d of 10 hosts", running)
+				}
+				g.end()
+			})
+		})
+	}
 }
 
 // TestRelayWindow checks that a host that does not read holds up no other host of its relay, and that a relay that sends more than its
