@@ -220,6 +220,9 @@ func (r countingReader) Read(p []byte) (int, error) {
 	n, err := r.stream.Read(p)
 	read := r.read.Add(int64(n))
 	if err == io.EOF {
+		if length := r.length.Load(); length > 0 && length != read {
+			return n, fmt.Errorf("%s was changed while it was cast", r.cfg.Source)
+		}
 		r.length.Store(read)
 	}
 	return n, err

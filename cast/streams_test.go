@@ -177,3 +177,27 @@ func TestFailingSource(t *testing.T) {
 		}
 	}
 }
+
+// TestTruncatedSource checks that a file that was truncated before it was read is not cast to commands as a shorter one.
+func TestTruncatedSource(t *testing.T) {
+	t.Parallel()
+	g := newGrid(t, "a", "b")
+	path, _ := randomFile(t, "src", 70_000)
+	cfg := g.config(path, "a", "b")
+	cfg.Exec = `cat; echo end >complete`
+	c, err := newCaster(cfg)
+	must(t, err)
+	must(t, os.Truncate(path, 1000))
+	const want = "src was changed while it was cast"
+	if err := c.run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v", err)
+	}
+	must(t, c.close())
+	for i, name := range []string{"a", "b"} {
+		checkFailed(t, &c.result().Hosts[i], want)
+		if exists(g.home(name, "complete")) {
+			t.Errorf("%s: the command saw the end of the stream", name)
+		}
+	}
+	g.checkClean()
+}
