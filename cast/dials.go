@@ -29,20 +29,18 @@ type dials struct {
 
 // start dials an agent at its reported addresses in the background, unless it connects itself: this machine may be behind a NAT.
 func (d *dials) start(ctx context.Context, agent libpeer.AddrInfo) {
-	d.all.Go(func() { d.dial(ctx, agent) })
-}
-
-func (d *dials) dial(ctx context.Context, agent libpeer.AddrInfo) {
-	select {
-	case <-time.After(dialWait):
-	case <-ctx.Done():
-		return
-	}
-	d.slots <- struct{}{}
-	defer func() { <-d.slots }()
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	if err := d.connect(ctx, agent); err != nil {
-		d.log.Debug("agent not reached", "peer", agent.ID, "error", err)
-	}
+	d.all.Go(func() {
+		select {
+		case <-time.After(dialWait):
+		case <-ctx.Done():
+			return
+		}
+		d.slots <- struct{}{}
+		defer func() { <-d.slots }()
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		if err := d.connect(ctx, agent); err != nil {
+			d.log.Debug("agent not reached", "peer", agent.ID, "error", err)
+		}
+	})
 }

@@ -14,14 +14,10 @@ const (
 
 // openFiles returns the number of open files that a cast may need.
 func openFiles(cfg *Config) int {
-	logins := len(cfg.Hosts)
-	if cfg.Tree > 0 {
-		logins = 0
-		children := map[string]int{}
-		for _, h := range cfg.Hosts {
-			if children[h.Cluster]++; children[h.Cluster] <= cfg.Tree {
-				logins++
-			}
+	logins, children := 0, map[string]int{}
+	for _, h := range cfg.Hosts {
+		if children[h.Cluster]++; cfg.Tree == 0 || children[h.Cluster] <= cfg.Tree {
+			logins++
 		}
 	}
 	return otherFiles + len(cfg.Hosts) + filesPerLogin*logins

@@ -263,20 +263,16 @@ func (a *agent) join(ctx context.Context, s *Start) (job, error) {
 func (a *agent) settle(err error) {
 	a.settled, a.failure = true, err
 	p := a.progress()
-	s, serves := a.job.(*serving)
-	switch {
-	case err == nil && serves:
-		a.out.Load().send(&Report{Served: s.served()})
-		return
-	case err == nil:
-		a.out.Load().send(&Report{Done: &p})
-		return
+	r := &Report{Done: &p}
+	if err != nil {
+		r = &Report{Failed: &Failed{Progress: p, Error: a.describe(err)}}
+		if status, ok := errors.AsType[*exitError](err); ok {
+			r.Failed.Exit = status.status
+		}
+	} else if s, ok := a.job.(*serving); ok {
+		r = &Report{Served: s.served()}
 	}
-	f := &Failed{Progress: p, Error: a.describe(err)}
-	if status, ok := errors.AsType[*exitError](err); ok {
-		f.Exit = status.status
-	}
-	a.out.Load().send(&Report{Failed: f})
+	a.out.Load().send(r)
 }
 
 // end returns the result of the agent after an End message.

@@ -65,12 +65,9 @@ func clean(line []byte) string {
 
 // isNoise reports whether a line of ssh is not an error, or a line of srun or kubectl only contains the exit status.
 func isNoise(line string) bool {
-	for _, begin := range []string{"Warning: ", "Pseudo-terminal will not be allocated", "** ", "debug"} {
-		if strings.HasPrefix(line, begin) {
-			return true
-		}
-	}
-	return strings.Contains(line, "onnection to ") && strings.HasSuffix(line, "closed.") || strings.Contains(line, " with exit code ")
+	begins := func(begin string) bool { return strings.HasPrefix(line, begin) }
+	return slices.ContainsFunc([]string{"Warning: ", "Pseudo-terminal will not be allocated", "** ", "debug"}, begins) ||
+		strings.Contains(line, "onnection to ") && strings.HasSuffix(line, "closed.") || strings.Contains(line, " with exit code ")
 }
 
 // isBusy reports whether ssh failed because a host had too many concurrent logins. ssh has no better message for this.

@@ -41,7 +41,7 @@ func newRecordReader(r io.Reader) *recordReader {
 	return &recordReader{r: bufio.NewReaderSize(r, 32<<10)}
 }
 
-// next returns the next record. It may be called again after a timeout, which loses an incomplete record.
+// next returns the next record.
 func (r *recordReader) next() (json.RawMessage, error) {
 	for {
 		if err := r.skip(); err != nil {

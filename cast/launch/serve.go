@@ -113,11 +113,7 @@ func Serve(out io.Writer) (*Server, error) {
 	if attachable {
 		hello.Dir = dir
 	}
-	s.hello = func(out io.Writer) error {
-		return WriteRecord(out, &struct {
-			Hello *Hello `json:"hello"`
-		}{hello})
-	}
+	s.hello = func(out io.Writer) error { return WriteRecord(out, map[string]*Hello{"hello": hello}) }
 	if err := s.hello(out); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

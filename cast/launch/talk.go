@@ -60,7 +60,7 @@ func (t *talk) run() error {
 				return errors.New("the host reports a program that was not sent")
 			}
 			t.got = true
-			if t.claim != nil && t.claim.from != nil {
+			if t.claim.from != nil {
 				t.end(true) // an upload by the remote shell ends when the host is a server
 			}
 			t.note("start")
