@@ -299,7 +299,7 @@ func (a *agent) orphaned(l *liveness) (over bool, err error) {
 		return true, errNoStart
 	case a.settled:
 		return time.Since(l.asked) > lastRequest, nil
-	case time.Since(l.moved) > lastProgress:
+	case a.given.Serve != "", time.Since(l.moved) > lastProgress:
 		return true, errLost
 	}
 	return false, nil

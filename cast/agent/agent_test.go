@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
@@ -378,5 +380,17 @@ func TestHanded(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestServingWithoutCaster checks that an agent of a gather does not hash on without a caster, and that one that fetches does.
+func TestServingWithoutCaster(t *testing.T) {
+	t.Parallel()
+	now := time.Now().Add(time.Hour) // a busy machine passes no limit
+	for serve, want := range map[string]error{"": nil, "log": errLost} {
+		a := &agent{server: new(launch.Server), job: new(serving), given: Start{Serve: serve}}
+		if over, err := a.orphaned(&liveness{orphan: true, received: now, moved: now}); over != (want != nil) || !errors.Is(err, want) {
+			t.Errorf("serving %q: over %v, %v", serve, over, err)
+		}
 	}
 }
