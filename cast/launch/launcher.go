@@ -151,6 +151,7 @@ type login struct {
 
 	entered bool // it has a token of the window, until the first message
 	shell   bool // only the remote shell can deliver the archive
+	direct  bool // the caster logs in, since an agent could not
 }
 
 // enter waits for a token of the window.
@@ -179,7 +180,7 @@ func (l *login) leave() {
 // ended.
 func (l *login) runner(ctx context.Context) (r Runner, free func(), err error) {
 	free = func() {}
-	if l.tree != nil {
+	if l.tree != nil && !l.direct {
 		l.leave() // a login with room in the tree may wait for the token
 		var via *relayNode
 		if via, free, err = l.tree.enter(ctx, l.cluster); err != nil {
@@ -241,6 +242,9 @@ func (l *login) try(ctx context.Context) (_ *Process, again bool, err error) {
 		return nil, true, err
 	}
 	again = !t.answered && isBusy(p.stderr.reason())
+	if _, relayed := runner.(*remote); relayed && !t.answered && !again { // the agent may have no key, or no way to the host
+		again, l.direct = true, true
+	}
 	if t.claim != nil && t.claim.from != nil { // the download timed out, or the host exited during it
 		again, l.shell = !l.shell, true
 	}

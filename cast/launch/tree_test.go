@@ -15,7 +15,8 @@ import (
 // forest is a [Runner] of hosts in memory. A login takes a second. Their agents are relays, and answer each message with its text.
 type forest struct {
 	scripted
-	busy   bool // the first login of an agent to each host fails
+	busy   bool   // the first login of an agent to each host fails
+	denied string // the host whose agent can log in to no other, or "all"
 	mu     sync.Mutex
 	inputs map[string]*io.PipeReader
 	status map[string]int  // of killed logins
@@ -43,6 +44,14 @@ func (b busyHosts) Run(host, line string, stdout, stderr io.Writer) (Command, er
 	return scripted(func(string, *io.PipeReader, io.Writer) int { return connectionLost }).Run(host, line, stdout, stderr)
 }
 
+// deniedHosts is the [Runner] of an agent that can log in to no host.
+type deniedHosts struct{ *forest }
+
+func (deniedHosts) Run(host, line string, stdout, stderr io.Writer) (Command, error) {
+	_, _ = io.WriteString(stderr, "Permission denied (publickey).\n")
+	return scripted(func(string, *io.PipeReader, io.Writer) int { return connectionLost }).Run(host, line, stdout, stderr)
+}
+
 func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
@@ -64,6 +73,9 @@ func (f *forest) agent(host string, in *io.PipeReader, out io.Writer) int {
 	}
 	relay := NewRelay(func(f *Frame) { send(&relayMessage{f}) })
 	relay.runner = func(Shell) Runner {
+		if f.denied == host || f.denied == "all" {
+			return deniedHosts{f}
+		}
 		if f.busy {
 			return busyHosts{f}
 		}
@@ -228,6 +240,26 @@ func TestTreeBusyHosts(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				if _, running := g.last(); running != 10 {
 					t.Errorf("%d of 10 hosts", running)
+				}
+				g.end()
+			})
+		})
+	}
+}
+
+// TestTreeDenied checks that the caster logs in to the hosts that an agent cannot log in to: one agent, or each.
+func TestTreeDenied(t *testing.T) {
+	t.Parallel()
+	for _, denied := range []string{"n0", "all"} {
+		t.Run(denied, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f := newForest()
+				f.denied = denied
+				g := grow(t, New(Config{Programs: oneProgram(), Shell: f, Children: 2}), 30)
+				time.Sleep(30 * time.Second)
+				if _, running := g.last(); running != 30 {
+					t.Errorf("%d of 30 hosts", running)
 				}
 				g.end()
 			})

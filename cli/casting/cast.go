@@ -41,9 +41,9 @@ line. The hosts need sh. Standard input must be forwarded, so pdsh cannot be use
 
 With --tree this machine logs in to 8 hosts of each cluster only, and each host to up to
 8 others of its cluster: many hosts start sooner. It needs logins from host to host
-without a password. If such a host fails, the hosts behind it are reached again by
-another way. A host can read the messages for the hosts behind it, with the keys of
-their nodes.
+without a password: where one fails, this machine logs in. If a host is lost, the hosts
+behind it are reached again by another way. A host can read the messages for the hosts
+behind it, with the keys of their nodes.
 
 HOSTSET has the syntax of ClusterShell: n[1-20,30],gw with padding (n[001-064]), steps
 (n[0-62/2]), several brackets, and from left to right the operators "," (union), "!"
