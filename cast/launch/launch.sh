@@ -87,7 +87,7 @@ fetch() {
 	for f in ${l#* }; do
 		case $g in
 		curl) curl -q -fgsS --noproxy "*" --connect-timeout 3 -y 10 -Y 10000 "http://$f/${l%% *}";;
-		wget) unset http_proxy; wget -q -t 1 -T 10 -O - "http://$f/${l%% *}";;
+		wget) unset http_proxy; echo "max_redirect = 0" >"$d/w"; WGETRC=$d/w wget -q -t 1 -T 10 -O - "http://$f/${l%% *}";;
 		bash)
 			q=${f%:*};
 			q=${q#\[};

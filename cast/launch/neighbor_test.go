@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -115,6 +116,26 @@ func TestBadNeighbors(t *testing.T) {
 				s.empty("n1")
 			})
 		}
+	}
+}
+
+// TestNeighborRedirects checks that a malicious server cannot have other hosts send requests elsewhere.
+func TestNeighborRedirects(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"curl", "wget", "bash"} {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			if version, _ := exec.Command(needs(t, by), "--version").Output(); by == "wget" && !bytes.Contains(version, []byte("GNU")) {
+				t.Skip("not the wget of GNU")
+			}
+			elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect is followed") }))
+			defer elsewhere.Close()
+			s := newSite(t)
+			s.tools("gzip", "sha256sum", by)
+			c := New(Config{Shell: s.counting(), Programs: absent(t)})
+			s.neighbor(c, http.RedirectHandler(elsewhere.URL, http.StatusFound).ServeHTTP)
+			s.ask(s.start(c, "n1"), "one")
+		})
 	}
 }
 
