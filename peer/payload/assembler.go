@@ -113,16 +113,15 @@ func (a *assembler) verify(sp proto.Span, data []byte, from proto.PeerID) (verdi
 	return a.commit(int(sp.Piece), p)
 }
 
-// commit commits a complete piece if it is good.
+// commit commits a complete piece if it is good. Until the store has it, no other block of the piece is written.
 func (a *assembler) commit(i int, p *assembly) (verdict, []proto.PeerID, error) {
+	defer a.finish(uint32(i), p)
 	if !a.v.Verify(i, p.hash) {
 		if n := len(p.sources); n > 1 && n <= math.MaxUint8 {
 			a.suspects.add(a, i, p) // before the piece can be written again
 		}
-		a.finish(uint32(i), p)
 		return failed, p.sources, nil
 	}
-	a.finish(uint32(i), p)
 	if err := a.st.Commit(i); err != nil {
 		return duplicate, nil, err
 	}

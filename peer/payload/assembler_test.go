@@ -95,6 +95,37 @@ func TestDuplicateIsNotWritten(t *testing.T) {
 	}
 }
 
+// committing calls a function before each Commit.
+type committing struct {
+	store.Store
+	before func()
+}
+
+func (s committing) Commit(piece int) error {
+	s.before()
+	return s.Store.Commit(piece)
+}
+
+// TestBlockDuringCommit checks that a block which arrives between the verdict on its piece and the commit waits: it would
+// be written over verified bytes.
+func TestBlockDuringCommit(t *testing.T) {
+	c := storetest.Make(t, 2, storetest.File("", 256<<10))
+	var a *assembler
+	a = newAssembler(store.NewVerifier(c.Manifest), committing{c.Store(t), func() {
+		if p := a.piece(0); p.mu.TryLock() {
+			t.Error("a block may be written")
+			p.mu.Unlock()
+		}
+	}})
+	for _, sp := range blocks(c.Manifest, 0, 64<<10) {
+		put(t, a, sp, slice(c, sp), "honest")
+	}
+	evil := proto.Span{Begin: 0, Length: 64 << 10}
+	if v, _ := put(t, a, evil, make([]byte, evil.Length), "polluter"); v != duplicate || len(a.open) != 0 {
+		t.Errorf("after the piece: verdict %d, %d open", v, len(a.open))
+	}
+}
+
 func TestOverlappingBlocks(t *testing.T) {
 	c := storetest.Make(t, 3, storetest.File("", 256<<10))
 	a := newAssembler(store.NewVerifier(c.Manifest), c.Store(t))
