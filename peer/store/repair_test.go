@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -247,45 +248,52 @@ func TestFileAwayForAWhile(t *testing.T) {
 }
 
 // TestRepairOfChangedFile fetches a piece of a file again that was edited at another place. The file counts as changed until
-// all of it was hashed.
+// all of it was hashed, also if it has another name: then the piece is written to a copy.
 func TestRepairOfChangedFile(t *testing.T) {
-	p := newPlace(t, tree(t))
-	d := p.fetched()
-	p.flip(p.path("a/x"), piece+3)
-	repair := func(i int) {
-		p.t.Helper()
-		p.ok(d.Forget(i))
-		p.put(d, i)
-		p.ok(d.Publish())
+	for _, linked := range []bool{false, true} {
+		t.Run(fmt.Sprint("linked ", linked), func(t *testing.T) {
+			p := newPlace(t, tree(t))
+			d := p.fetched()
+			p.flip(p.path("a/x"), piece+3)
+			if linked {
+				p.ok(os.Link(p.path("a/x"), p.root+"-backup"))
+			}
+			repair := func(i int) {
+				p.t.Helper()
+				p.ok(d.Forget(i))
+				p.put(d, i)
+				p.ok(d.Publish())
+			}
+			wantChanged := func(when string) {
+				p.t.Helper()
+				if got := p.look(d); !slices.Equal(got, []string{"a/x: changed"}) {
+					t.Errorf("%s: differences are %q, want that a/x changed", when, got)
+				}
+			}
+			audit := func() {
+				p.t.Helper()
+				changed, good := d.Changed(), make([]bool, p.Manifest.Pieces())
+				p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), d.Foreign(), func(i int, v store.Verdict) {
+					good[i] = v == store.Good
+				}))
+				p.ok(d.Accept(changed, good))
+			}
+			repair(0)
+			wantChanged("one piece fetched again")
+			audit()
+			p.want(d, "v-vvv")
+			wantChanged("hashed")
+			repair(1)
+			wantChanged("both pieces fetched again")
+			audit()
+			if got := p.look(d); len(got) > 0 {
+				t.Errorf("differences are %q, want none", got)
+			}
+			p.ok(d.Finish())
+			p.ok(d.Close())
+			p.want(p.open(), "vvvvv")
+		})
 	}
-	wantChanged := func(when string) {
-		p.t.Helper()
-		if got := p.look(d); !slices.Equal(got, []string{"a/x: changed"}) {
-			t.Errorf("%s: differences are %q, want that a/x changed", when, got)
-		}
-	}
-	audit := func() {
-		p.t.Helper()
-		changed, good := d.Changed(), make([]bool, p.Manifest.Pieces())
-		p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), d.Foreign(), func(i int, v store.Verdict) {
-			good[i] = v == store.Good
-		}))
-		p.ok(d.Accept(changed, good))
-	}
-	repair(0)
-	wantChanged("one piece fetched again")
-	audit()
-	p.want(d, "v-vvv")
-	wantChanged("hashed")
-	repair(1)
-	wantChanged("both pieces fetched again")
-	audit()
-	if got := p.look(d); len(got) > 0 {
-		t.Errorf("differences are %q, want none", got)
-	}
-	p.ok(d.Finish())
-	p.ok(d.Close())
-	p.want(p.open(), "vvvvv")
 }
 
 // TestAcceptOnlyReadPieces accepts the stamp of an edited file after an audit that did not find all of its pieces good. The

@@ -24,16 +24,17 @@ func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 		t.widenTo(filepath.Dir(name))
 		err = t.copyFile(temp, name)
 	}
-	if now, _ := t.find(name); err == nil && (now == nil || !vfs.SameFile(now, was)) {
+	now, _ := t.find(name)
+	if err == nil && (now == nil || !vfs.SameFile(now, was)) {
 		err = &ChangedError{Path: t.fullPath(name), Reason: "it was replaced"}
 	}
 	if err == nil {
-		inode, err = d.recordInode(entry, temp)
+		inode, err = d.recordInode(entry, temp, now)
 		if err == nil {
 			err = t.root.Rename(temp, name)
 		}
 		if err != nil {
-			_, _ = d.recordInode(entry, name) // it may have been renamed
+			_, _ = d.recordInode(entry, name, now) // it may have been renamed
 		}
 	}
 	t.names.note(name)
@@ -44,8 +45,8 @@ func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 	return inode, nil
 }
 
-// recordInode records that an entry is the file with a name.
-func (d writer) recordInode(entry int, name string) (uint64, error) {
+// recordInode records that an entry is the file with a name, in the place of the file that was describes.
+func (d writer) recordInode(entry int, name string, was fs.FileInfo) (uint64, error) {
 	info, err := d.tree.root.Lstat(name)
 	born := d.tree.root.Born(name)
 	if err != nil {
@@ -59,7 +60,10 @@ func (d writer) recordInode(entry int, name string) (uint64, error) {
 	f := d.journal.File(entry)
 	f.Stamp, f.Born, f.Final = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born, false
 	if file := d.tree.layout.file(entry); file >= 0 {
-		d.files.update(file, func(r *fileRecord) { r.File = f })
+		d.files.update(file, func(r *fileRecord) {
+			r.foreign = r.foreign || r.Changed != 0 && r.Stamp != stampOf(was) // another program changed it
+			r.File = f
+		})
 	}
 	return f.Inode, d.journal.SetFile(entry, f)
 }

@@ -30,7 +30,6 @@ type writer struct{ *Disk }
 type writable struct {
 	vfs.File
 	info    fs.FileInfo
-	was     fs.FileInfo // of the file that this is a copy of, or info
 	created bool
 }
 
@@ -163,7 +162,7 @@ func (d writer) prepared(file int, f writable) error {
 	err := d.demoteFrom(file, size)
 	saved := d.journal.File(d.tree.entry(file))
 	// If another program changed it since the store was opened, this cannot be distinguished from what the store writes.
-	foreign := kept && rec.Changed != 0 && rec.Stamp != stampOf(f.was)
+	foreign := kept && (rec.foreign || rec.Changed != 0 && rec.Stamp != stampOf(f.info))
 	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && (rec.Touched || rec.Made && foreign)}
 	is.Inode = vfs.StatOf(f.info).Inode
 	is.Born = born
@@ -222,27 +221,27 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 		t.closeFile(f)
 		return writable{}, err
 	}
-	return writable{f, info, info, true}, nil
+	return writable{f, info, true}, nil
 }
 
 // openWritable opens the file of an entry for writing, and fails with [*ExistsError] if that is not the file of rec. If
 // the file has other names, they keep what it was: the entry gets a copy.
 func (d writer) openWritable(entry int, rec journal.File) (w writable, err error) {
 	t, name := d.tree, d.tree.name(entry)
-	w.was, err = t.find(name)
+	was, err := t.find(name)
 	switch {
 	case err != nil:
 		return w, err
-	case w.was == nil:
+	case was == nil:
 		return w, fs.ErrNotExist
-	case !w.was.Mode().IsRegular():
+	case !was.Mode().IsRegular():
 		return w, &ChangedError{Path: t.fullPath(name), Reason: notRegular}
-	case !t.owns(name, rec, w.was):
+	case !t.owns(name, rec, was):
 		return w, d.existsError(entry)
 	}
-	inode, shared := vfs.StatOf(w.was).Inode, vfs.StatOf(w.was).Links > 1
+	inode, shared := vfs.StatOf(was).Inode, vfs.StatOf(was).Links > 1
 	if shared {
-		if inode, err = d.separate(entry, w.was); err != nil {
+		if inode, err = d.separate(entry, was); err != nil {
 			return w, err
 		}
 	}
@@ -258,9 +257,6 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != inode || !shared && !t.bornAs(name, rec) {
 		t.closeFile(w.File)
 		return w, &ChangedError{Path: t.fullPath(name), Reason: "it was replaced, or has got another name"}
-	}
-	if !shared {
-		w.was = w.info
 	}
 	return w, nil
 }
