@@ -324,3 +324,37 @@ func TestLostJournal(t *testing.T) {
 	peertest.Wait(t, get)
 	equalTree(t, out, src)
 }
+
+// TestReuseOfMovedSeed gets the content of a seed whose directory was moved, and lost a file, with Reuse at the new path.
+func TestReuseOfMovedSeed(t *testing.T) {
+	t.Parallel()
+	src, opt := tree(t), peer.SeedOptions{PieceLength: 64 << 10}
+	out := filepath.Join(t.TempDir(), filepath.Base(src))
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, opt)
+	n, moved := peertest.Start(t, "B"), out+"-moved"
+	peertest.Wait(t, peertest.Get(t, n, link, out))
+	peertest.Seed(t, n, out, opt)
+	check(t, os.Rename(out, moved), os.Remove(filepath.Join(moved, "b")))
+	l := *link
+	get, err := n.Get(&l, moved, peer.GetOptions{Reuse: true})
+	check(t, err)
+	peertest.Wait(t, get)
+	equalTree(t, moved, src)
+}
+
+// TestKilledBeforeSeedRecorded starts a node that was killed after it had replaced the journal of a get by the journal of a
+// seed of another copy, and before it recorded that. A file that the copy has lost is fetched again.
+func TestKilledBeforeSeedRecorded(t *testing.T) {
+	t.Parallel()
+	src, data, out := tree(t), t.TempDir(), filepath.Join(t.TempDir(), "out")
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{PieceLength: 64 << 10})
+	n := peertest.Start(t, "B", peertest.Data(data))
+	get := peertest.Get(t, n, link, out)
+	peertest.Wait(t, get)
+	check(t, n.Close())
+	st, err := store.Seed(get.Dir(), src, get.Manifest(), store.NewFiles(0))
+	check(t, err)
+	check(t, st.Close(), os.Remove(filepath.Join(out, "b")))
+	peertest.Wait(t, restart(t, data, link))
+	equalTree(t, out, src)
+}

@@ -92,6 +92,9 @@ func (r *run) newStore() (*store.Disk, error) {
 		}
 	}
 	st, err := store.Open(r.dir, rec.Root, m, files)
+	if err == nil && !rec.Seed && store.IsSeed(st) { // the seed no longer exists, or the node was killed before it recorded the seed
+		err = errors.Join(store.ErrNoJournal, st.Close())
+	}
 	switch {
 	case err == nil && r.reuse:
 		if err := st.TakeOver(); err != nil {

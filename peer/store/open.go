@@ -25,6 +25,9 @@ func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	return open(dir, root, m, files, journal.CurrentBoot())
 }
 
+// IsSeed reports whether a store is of content that is seeded in place: it never writes there.
+func IsSeed(d *Disk) bool { return d.journal.Seed() }
+
 func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID) (*Disk, error) {
 	d := opening{Disk: newDisk(m, files)}
 	err := d.openJournal(dir)
