@@ -336,6 +336,20 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestFlushWithoutDescriptors fails each open once the content is published, as when all descriptors of the process are in
+// use. The content is flushed nevertheless.
+func TestFlushWithoutDescriptors(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.start())
+	p.ok(p.put(99))
+	p.ok(p.open.Publish())
+	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EMFILE, Only: func(call, _ string) bool { return call == "open" }})
+	p.ok(p.open.Finish())
+	p.fs.SetPlan(nil)
+	p.ok(p.end())
+	p.verify("flushed")
+}
+
 // TestAuditBesideWrites hashes unverified pieces while they are written with other bytes:
 // none of them is ever verified.
 func TestAuditBesideWrites(t *testing.T) {

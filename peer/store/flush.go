@@ -185,25 +185,26 @@ func (d flusher) sync() error {
 		f.dirty = false
 		return was
 	})
-	if done, err := d.tree.syncAll(len(dirty)); done {
-		return err
-	}
-	for _, file := range dirty {
-		if err := d.syncFile(file); err != nil {
-			return err
+	return d.tree.syncAll(len(dirty), func() error {
+		for _, file := range dirty {
+			if err := d.syncFile(file); err != nil {
+				return err
+			}
 		}
-	}
-	return d.tree.syncNames()
+		return d.tree.syncNames()
+	})
 }
 
 // syncEntries waits until all entries, with their modes and times, are on the disk. It leaves out what was removed or
 // replaced since.
 func (d flusher) syncEntries() error {
+	return d.tree.syncAll(len(d.m.Entries), d.syncEach)
+}
+
+// syncEach is syncEntries with calls for each entry. Where a directory cannot be flushed, a crash may lose modes and times, but no
+// bytes, and Open notices.
+func (d flusher) syncEach() error {
 	t := d.tree
-	// Where this is not possible, a crash may lose modes and times, but no bytes, and Open notices.
-	if done, err := t.syncAll(len(t.m.Entries)); done {
-		return err
-	}
 	for i := range t.m.Entries {
 		e := &t.m.Entries[i]
 		var err error
@@ -310,10 +311,26 @@ func (t *tree) syncParent() error {
 	return syncFile(f)
 }
 
-// syncAll flushes the whole file system of the root if there are many files, and all of them are on it. It reports false if it
-// does not.
-func (t *tree) syncAll(files int) (bool, error) {
-	if files < bulkFiles || t.openTop() != nil {
+// syncAll flushes the whole file system of the root if there are many files, or no descriptors to open them. Otherwise it calls
+// each.
+func (t *tree) syncAll(files int, each func() error) error {
+	if files >= bulkFiles {
+		if done, err := t.syncFS(); done {
+			return err
+		}
+	}
+	err := each()
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		if done, err := t.syncFS(); done {
+			return err
+		}
+	}
+	return err
+}
+
+// syncFS flushes the file system of the root. It reports false if the system has no such call, or some files are on another one.
+func (t *tree) syncFS() (bool, error) {
+	if t.openTop() != nil {
 		return false, nil
 	}
 	t.names.mu.Lock()
