@@ -62,11 +62,6 @@ func (p *parts) sync() error {
 	if !p.dirty.Swap(false) {
 		return nil
 	}
-	dir, err := p.files.state.OpenFile(filepath.Dir(p.path), os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	_, err = p.use(func(f vfs.File) (int, error) { return 0, errors.Join(f.Sync(), syncFile(dir)) })
-	return err
+	_, err := p.use(func(f vfs.File) (int, error) { return 0, f.Sync() })
+	return errors.Join(err, vfs.SyncDir(p.files.state, filepath.Dir(p.path)))
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"errors"
 	"io"
-	"io/fs"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -52,8 +51,7 @@ func (v *Verifier) Good(piece int, parts ...[]byte) bool {
 // piece is not good and the path does not lead to the files: the user may use them at another place.
 func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
 	sum, err := hashPiece(r, v.NewHash(), v.m, piece, v.PieceSize(piece))
-	var changed *ChangedError
-	if absent := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed); absent && v.grown == nil {
+	if absent := errors.Is(err, io.ErrUnexpectedEOF) || removed(err); absent && v.grown == nil {
 		err = nil
 	} else if err == nil {
 		good = v.matches(piece, &sum)

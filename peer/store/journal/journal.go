@@ -137,23 +137,10 @@ func (j *Journal) Sync() error {
 	if j.named.Load() {
 		return nil
 	}
-	if err := j.syncDir(); err != nil {
+	if err := vfs.SyncDir(j.fs, filepath.Dir(j.path)); err != nil {
 		return fmt.Errorf("sync journal: %w", err)
 	}
 	j.named.Store(true)
-	return nil
-}
-
-// syncDir flushes the directory of the file, which has its name. Not all file systems can.
-func (j *Journal) syncDir() error {
-	dir, err := j.fs.OpenFile(filepath.Dir(j.path), os.O_RDONLY, 0)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
 	return nil
 }
 

@@ -4,9 +4,11 @@
 package vfs
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -82,6 +84,19 @@ type File interface {
 	// DropCache makes the next reads come from the disk rather than from memory, where
 	// the system can.
 	DropCache()
+}
+
+// SyncDir flushes the names in a directory. Not all file systems can.
+func SyncDir(fsys FS, path string) error {
+	dir, err := fsys.OpenFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
+		return err
+	}
+	return nil
 }
 
 // Stat identifies a file and its last change. Numbers that the system does not
