@@ -191,11 +191,11 @@ func (p *assembly) reserve(sp proto.Span) []proto.Span {
 	return parts
 }
 
-// add marks the cells of a span as arrived.
+// add marks the cells of a span as arrived. They may have been placed before the piece was discarded.
 func (p *assembly) add(sp proto.Span, size int) {
 	for c := int(sp.Begin) / proto.Cell; c*proto.Cell < int(sp.Begin+sp.Length); c++ {
 		if !p.arrived[c] {
-			p.arrived[c] = true
+			p.placed[c], p.arrived[c] = true, true
 			p.missing -= min(proto.Cell, size-c*proto.Cell)
 		}
 	}

@@ -198,6 +198,30 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
+// TestBlockOfDiscardedPiece drops a partial piece while a block of it is written, which counts for the next attempt. The block of
+// another peer is not written over it: it would not be hashed.
+func TestBlockOfDiscardedPiece(t *testing.T) {
+	c := storetest.Make(t, 4, storetest.File("", 256<<10))
+	st, v := c.Store(t), store.NewVerifier(c.Manifest)
+	a := newAssembler(v, st)
+	spans := blocks(c.Manifest, 0, 64<<10)
+	parts, err := a.write(spans[0], slice(c, spans[0]), a.reserve(spans[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.discard(0)
+	if _, _, err := a.verify(parts[0], slice(c, spans[0]), "honest"); err != nil {
+		t.Fatal(err)
+	}
+	put(t, a, spans[0], make([]byte, 64<<10), "polluter")
+	for _, sp := range spans[1:] {
+		put(t, a, sp, slice(c, sp), "polluter")
+	}
+	if good, err := v.Check(st, 0); err != nil || !good || !st.Has(0) {
+		t.Errorf("the piece is committed: %v, and good: %v, %v", st.Has(0), good, err)
+	}
+}
+
 // torrent returns a manifest with SHA-1, and with padding within and across pieces.
 func torrent(t *testing.T) storetest.Content {
 	const piece = proto.MinPieceLength
