@@ -44,16 +44,18 @@ const (
 )
 
 // ReadAt implements [io.ReaderAt]. It does not allocate if all files it needs are open.
-func (d *Disk) ReadAt(p []byte, offset int64) (int, error) {
+func (d *Disk) ReadAt(p []byte, offset int64) (n int, err error) {
 	l := &d.tree.layout
 	if offset < 0 {
 		return 0, errNegativeOffset
 	}
-	if offset >= l.length {
-		return 0, eofUnless(len(p) == 0)
+	if offset < l.length {
+		n, err = l.each(p, offset, d.readFile)
 	}
-	n, err := l.each(p, offset, d.readFile)
-	return n, cmp.Or(err, eofUnless(n == len(p)))
+	if err == nil && n < len(p) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // readFile fills p from a file.
@@ -313,12 +315,4 @@ func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
 		offset, n = offset+part, n-part
 	}
 	return d.zeros(), true
-}
-
-// eofUnless returns [io.EOF] unless all was read.
-func eofUnless(all bool) error {
-	if all {
-		return nil
-	}
-	return io.EOF
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"hash"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/mobgrid/mob/proto"
@@ -52,21 +53,14 @@ func newBothHashes() PieceHash { return PieceHash{sha256: sha256.New(), sha1: sh
 
 // Write hashes the next bytes.
 func (h PieceHash) Write(p []byte) {
-	switch {
-	case h.sha1 == nil:
-		h.sha256.Write(p)
-		return
-	case h.sha256 == nil:
-		h.sha1.Write(p)
-		return
-	}
 	// In parts that are still in the CPU's cache for the second hash.
-	const most = 64 << 10
-	for len(p) > 0 {
-		part := p[:min(len(p), most)]
-		h.sha256.Write(part)
-		h.sha1.Write(part)
-		p = p[len(part):]
+	for part := range slices.Chunk(p, 64<<10) {
+		if h.sha256 != nil {
+			h.sha256.Write(part)
+		}
+		if h.sha1 != nil {
+			h.sha1.Write(part)
+		}
 	}
 }
 

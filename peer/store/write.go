@@ -322,7 +322,10 @@ func (d writer) createDirs() error {
 			continue
 		}
 		name := t.name(i)
-		err := d.mkdir(name, i)
+		err := t.root.Mkdir(name, transferDirMode)
+		if err == nil {
+			err = d.recordNew(name, i)
+		}
 		if err == nil {
 			continue
 		}
@@ -341,14 +344,6 @@ func (d writer) createDirs() error {
 		}
 	}
 	return nil
-}
-
-// mkdir creates a directory of the content, and records that.
-func (d writer) mkdir(name string, entry int) error {
-	if err := d.tree.root.Mkdir(name, transferDirMode); err != nil {
-		return err
-	}
-	return d.recordNew(name, entry)
 }
 
 // recordNew records an entry that was just created.
