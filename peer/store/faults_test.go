@@ -222,7 +222,8 @@ func TestReplacedWhileCopied(t *testing.T) {
 	p.checkOutside("replaced while copied")
 }
 
-// TestUnrecordedRemoved checks that an entry is removed if the journal is full and does not take its record.
+// TestUnrecordedRemoved checks that an entry is removed if the journal is full and does not take its record. The error names the
+// journal.
 func TestUnrecordedRemoved(t *testing.T) {
 	for entry, created := range map[string]string{"a": "mkdir", "c": "open", "e": "open", "l": "symlink"} {
 		t.Run(entry, func(t *testing.T) {
@@ -237,7 +238,7 @@ func TestUnrecordedRemoved(t *testing.T) {
 			if err == nil {
 				err = p.open.Publish()
 			}
-			if !errors.Is(err, syscall.ENOSPC) {
+			if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), store.JournalFile) {
 				t.Errorf("with a full journal: %v", err)
 			}
 			p.fs.SetPlan(nil)

@@ -213,7 +213,7 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 		return w, d.existsError(entry)
 	}
 	if err != nil {
-		return w, t.withPath(name, err)
+		return w, err
 	}
 	t.names.note(name)
 	info, err := f.Stat()
@@ -301,14 +301,15 @@ func (d writer) commitHoles() error {
 // create creates a file, and all directories of the content if a directory above it does not exist. It fails if something
 // else has the name of one.
 func (d writer) create(name string) (vfs.File, error) {
-	f, err := d.tree.root.OpenFile(name, createFlags, transferFileMode)
-	if err == nil || filepath.Dir(name) == "." || !notThere(err) {
-		return f, err
+	t := d.tree
+	f, err := t.root.OpenFile(name, createFlags, transferFileMode)
+	if err != nil && filepath.Dir(name) != "." && notThere(err) {
+		if err := d.createDirs(); err != nil {
+			return nil, err
+		}
+		f, err = t.root.OpenFile(name, createFlags, transferFileMode)
 	}
-	if err := d.createDirs(); err != nil {
-		return nil, err
-	}
-	return d.tree.root.OpenFile(name, createFlags, transferFileMode)
+	return f, t.withPath(name, err)
 }
 
 // createDirs creates all directories, or makes existing directories of the store writable until finishDirs.
@@ -324,9 +325,9 @@ func (d writer) createDirs() error {
 		name := t.name(i)
 		err := t.root.Mkdir(name, transferDirMode)
 		if err == nil {
-			err = d.recordNew(name, i)
-		}
-		if err == nil {
+			if err := d.recordNew(name, i); err != nil {
+				return err
+			}
 			continue
 		}
 		if !errors.Is(err, fs.ErrExist) {
