@@ -337,6 +337,23 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestLookUnreadable checks that Look reports an entry that cannot be read, and the reason, once.
+func TestLookUnreadable(t *testing.T) {
+	for name, call := range map[string]string{"c": "lstat", "l": "readlink"} {
+		p := faulty(t, kind{})
+		p.fetch()
+		p.ok(p.start())
+		p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EIO, Only: func(is, of string) bool { return is == call && of == name }})
+		_, err := p.open.Look(t.Context())
+		want := faultRoot + "/" + name + " cannot be read at present: input/output error"
+		if err == nil || err.Error() != want {
+			t.Errorf("error is %v, want %s", err, want)
+		}
+		p.fs.SetPlan(nil)
+		p.ok(p.end())
+	}
+}
+
 // TestFlushWithoutDescriptors fails each open once the content is published, as when all descriptors of the process are in
 // use. The content is flushed nevertheless.
 func TestFlushWithoutDescriptors(t *testing.T) {

@@ -116,7 +116,7 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		}
 		switch {
 		case err != nil:
-			what, err = NoAccess, cannotRead(t.fullPath(t.name(i)), err)
+			what = NoAccess
 		case what == "" && file >= 0 && changed(file, info):
 			what = Changed
 		case what == "":
@@ -176,10 +176,13 @@ func (t *tree) isAway() (bool, error) {
 	return false, cannotRead(t.dir(), err)
 }
 
-// readlink returns the target of a symbolic link.
+// readlink returns the target of a symbolic link. It fails with an [*UnreadableError].
 func (t *tree) readlink(name string) (string, error) {
 	target, err := permit(t, filepath.Dir(name), func() (string, error) { return t.root.Readlink(name) })
-	return target, t.withPath(name, err)
+	if err != nil {
+		err = cannotRead(t.fullPath(name), err)
+	}
+	return target, err
 }
 
 // Stamps are the states of files at one moment.
