@@ -2,6 +2,7 @@ package peer_test
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -151,3 +153,34 @@ func TestGetOfDeletedFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestContentAwayWithoutRoom starts a node while the disk of a complete copy is not mounted, and the disk with the mount point has
+// no room for the copy. The transfer waits for its files.
+func TestContentAwayWithoutRoom(t *testing.T) {
+	t.Parallel()
+	data, out, away := t.TempDir(), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "away")
+	_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "A"), 1<<20, peer.SeedOptions{})
+	b := peertest.Start(t, "B", peertest.Data(data))
+	peertest.Wait(t, peertest.Get(t, b, link, out))
+	check(t, b.Close(), os.Rename(out, away))
+	n, err := peer.Start(peer.Config{Data: data, Cluster: "B", Log: slog.New(slog.DiscardHandler)}, peer.WithFiles(fullDisk{vfs.OS{}}))
+	check(t, err)
+	t.Cleanup(func() { check(t, n.Close()) })
+	get, err := n.Transfer(link.Manifest.String())
+	check(t, err)
+	waitsFor(t, get, out+", which is not there")
+	check(t, os.Rename(away, out))
+	peertest.Eventually(t, "completion", func() bool { return get.Status().Phase == peer.Whole })
+}
+
+// fullDisk is a file system without room.
+type fullDisk struct{ vfs.FS }
+
+func (f fullDisk) OpenRoot(path string) (vfs.Root, error) {
+	r, err := f.FS.OpenRoot(path)
+	return fullRoot{r}, err
+}
+
+type fullRoot struct{ vfs.Root }
+
+func (fullRoot) Free() (int64, bool) { return 0, true }

@@ -82,7 +82,7 @@ func (r *run) newStore() (*store.Disk, error) {
 	if rec.Seed && !rec.Begun { // all of it was just hashed
 		return store.Seed(r.dir, rec.Root, m, files)
 	}
-	if !rec.Seed && r.node.fs.missing(rec.Root) {
+	if !rec.Seed && !rec.Begun && r.node.fs.missing(rec.Root) { // else its disk may not be mounted
 		if err := checkRoom(rec.Root, func() (int64, int64, bool) { return store.RoomFor(rec.Root, m, files) }); err != nil {
 			return nil, err
 		}
