@@ -250,6 +250,22 @@ func TestUnrecordedRemoved(t *testing.T) {
 	}
 }
 
+// TestRemoveUnreadable checks that a removal fails if the destination cannot be read at present, and can be repeated.
+func TestRemoveUnreadable(t *testing.T) {
+	p := faulty(t, kind{})
+	p.fetch()
+	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EIO, Only: func(call, name string) bool {
+		return call == "lstat" && name == filepath.Base(faultRoot)
+	}})
+	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); !errors.Is(err, syscall.EIO) {
+		t.Errorf("left %v, %v", left, err)
+	}
+	p.fs.SetPlan(nil)
+	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); len(left) > 0 || err != nil {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
 // TestRemoveDenied checks that a removal that the system denies, as of an immutable file, fails with the file and the reason.
 func TestRemoveDenied(t *testing.T) {
 	p := faulty(t, kind{})

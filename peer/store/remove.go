@@ -51,7 +51,7 @@ func Remove(dir, root string, m *proto.Manifest, files *Files) ([]Left, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if at == nil {
+	if err != nil {
 		return nil, err
 	}
 	d := opening{Disk: newDisk(m, files)}
