@@ -157,7 +157,7 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		if err != nil {
 			return err
 		}
-	} else {
+	} else if s.rec.Seed || !t.node.fs.isLink(s.rec.Root) { // else the files were moved, and the link leads to them
 		a.record.Root = s.rec.Root // it may be another name
 	}
 	s = t.state()

@@ -104,3 +104,25 @@ func TestMovedCopyIsNotRepaired(t *testing.T) {
 	})
 	peertest.EqualFile(t, filepath.Join(out, filepath.Base(path)), content)
 }
+
+// TestMovedAndLinked moves a complete copy away and leaves a link at its path, while the node does not run. The transfer names
+// the path, and a get with the new one continues there.
+func TestMovedAndLinked(t *testing.T) {
+	t.Parallel()
+	src, data, out := tree(t), t.TempDir(), filepath.Join(t.TempDir(), "out")
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	n := peertest.Start(t, "B", peertest.Data(data))
+	peertest.Wait(t, peertest.Get(t, n, link, out))
+	moved := out + "-moved"
+	check(t, n.Close(), os.Rename(out, moved), os.Symlink(moved, out))
+	get := restart(t, data, link)
+	if err := get.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), out+" was changed by another program: it is a link") {
+		t.Errorf("get: %v", err)
+	}
+	get = peertest.Get(t, get.Node(), link, moved)
+	peertest.Wait(t, get)
+	if root := get.Status().Root; root != moved {
+		t.Errorf("it is at %s", root)
+	}
+	equalTree(t, moved, src)
+}

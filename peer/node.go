@@ -229,3 +229,9 @@ func (fsys *fileSystem) missing(path string) bool {
 	_, err := fsys.lstat(path)
 	return errors.Is(err, os.ErrNotExist)
 }
+
+// isLink reports whether a symbolic link is at a path.
+func (fsys *fileSystem) isLink(path string) bool {
+	info, err := fsys.lstat(path)
+	return err == nil && info.Mode().Type() == os.ModeSymlink
+}

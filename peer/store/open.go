@@ -89,13 +89,16 @@ func (d opening) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, 
 // findIn is findRoot for a place.
 func (d opening) findIn(at *place, begun bool) error {
 	err := at.check(d.m)
-	if begun || !errors.Is(err, fs.ErrNotExist) {
+	var exists *ExistsError
+	switch {
+	case begun && errors.As(err, &exists):
+		return &ChangedError{Path: at.path, Reason: "it is a link or another kind of file now: put it back, or get the link again with its new path"}
+	case begun || !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	if err := d.journal.Sync(); err != nil { // as in Create
 		return err
 	}
-	var exists *ExistsError
 	if err = at.create(d.m); errors.As(err, &exists) { // by another program since the check
 		return at.check(d.m)
 	}
