@@ -33,11 +33,12 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 		return nil, err
 	}
 	// After a power loss, a destination without a journal would count as another program's.
-	if err := d.journal.Sync(); err != nil {
-		return nil, d.abandon(err)
+	if err = d.journal.Sync(); err == nil {
+		err = at.create(m)
 	}
-	if err := at.create(m); err != nil {
-		return nil, d.abandon(err)
+	if err != nil {
+		_ = d.journal.Remove() // the next try replaces a journal that cannot be removed
+		return nil, err
 	}
 	if err := d.openTree(at); err != nil {
 		return nil, err
@@ -177,13 +178,6 @@ const (
 	newJournalFile = "journal.new" // until it has all of its first records
 	partsFile      = "parts"
 )
-
-// abandon removes the journal of a store that could not be started, and returns why.
-func (d opening) abandon(err error) error {
-	// The next try replaces a journal that cannot be removed.
-	_ = d.journal.Remove()
-	return err
-}
 
 // cannotCreate adds advice to why the root was not created.
 func cannotCreate(root string, err error) error {

@@ -94,11 +94,7 @@ type table struct {
 }
 
 // at returns a copy of the record of a file.
-func (t *table) at(i int) fileRecord {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.files[i]
-}
+func (t *table) at(i int) fileRecord { return t.update(i, func(*fileRecord) {}) }
 
 // update changes the record of a file, and returns a copy.
 func (t *table) update(i int, change func(f *fileRecord)) fileRecord {

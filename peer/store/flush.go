@@ -236,7 +236,7 @@ func (d flusher) syncFile(file int) error {
 		return err
 	}
 	defer d.tree.files.release(h)
-	return syncFile(h.f)
+	return vfs.Sync(h.f)
 }
 
 // dropCache makes the next reads of a file come from the disk.
@@ -298,7 +298,7 @@ func (t *tree) syncOpen(name string, f vfs.File, err error) error {
 		return t.withPath(name, err)
 	}
 	defer f.Close()
-	return syncFile(f)
+	return vfs.Sync(f)
 }
 
 // syncParent flushes the name of the content itself.
@@ -308,7 +308,7 @@ func (t *tree) syncParent() error {
 		return nil //nolint:nilerr // the parent is not ours to read
 	}
 	defer f.Close()
-	return syncFile(f)
+	return vfs.Sync(f)
 }
 
 // syncAll flushes the whole file system of the root if there are many files, or no descriptors to open them. Otherwise it calls
@@ -340,12 +340,4 @@ func (t *tree) syncFS() (bool, error) {
 		return false, nil
 	}
 	return top.SyncFS()
-}
-
-// syncFile flushes a file or directory. Not all file systems can flush a directory.
-func syncFile(f vfs.File) error {
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }

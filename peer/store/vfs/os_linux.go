@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -115,14 +116,11 @@ func (r osRoot) Free() (int64, bool) {
 	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil || st.Type == zfs || st.Blocks == 0 {
 		return 0, false
 	}
-	blocks, size := st.Bavail, st.Frsize
+	blocks := st.Bavail
 	if os.Geteuid() == 0 {
 		blocks = st.Bfree
 	}
-	if size == 0 {
-		size = st.Bsize
-	}
-	return int64(blocks) * size, true
+	return int64(blocks) * cmp.Or(st.Frsize, st.Bsize), true
 }
 
 // DropCache implements [File].

@@ -86,14 +86,19 @@ type File interface {
 	DropCache()
 }
 
-// SyncDir flushes the names in a directory. Not all file systems can.
+// SyncDir flushes the names in a directory.
 func SyncDir(fsys FS, path string) error {
 	dir, err := fsys.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	if err := dir.Sync(); !errors.Is(err, syscall.EINVAL) {
+	return Sync(dir)
+}
+
+// Sync flushes a file or directory. Not all file systems can flush a directory.
+func Sync(f File) error {
+	if err := f.Sync(); !errors.Is(err, syscall.EINVAL) {
 		return err
 	}
 	return nil
