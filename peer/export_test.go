@@ -56,6 +56,9 @@ func LookNow(t *Transfer) (store.State, bool) {
 	return state, err == nil
 }
 
+// Called reports whether a call that changes a transfer runs or waits.
+func Called(t *Transfer) bool { return t.ops.calls.Load() > 0 }
+
 // Ending is closed once the swarm of a transfer is to end.
 func (t *Transfer) Ending() <-chan struct{} {
 	return t.state().swarm.Context().Done()

@@ -142,7 +142,7 @@ func (r *registry) seeded(t *Transfer) error {
 
 // becomeSeed makes a transfer a seed. If it runs, it starts again, which compares the files with their stamps.
 func (t *Transfer) becomeSeed() error {
-	return t.doIfPresent(func() error {
+	return unlessRemoved(t.do(func() error {
 		running := t.state().running()
 		if running {
 			t.halt(errRestart)
@@ -152,5 +152,5 @@ func (t *Transfer) becomeSeed() error {
 			t.start(false, false)
 		}
 		return err
-	})
+	}))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/ipfs/go-cid"
@@ -32,8 +33,11 @@ type Transfer struct {
 	governed limit.Buckets // see [limit.Governor]
 	use      use
 	states   states
-	ops      chan struct{} // holds a token during an operation, see do
-	holds    int           // see [Node.Release]; changed within do
+	ops      struct {
+		token chan struct{} // held during an operation, see do
+		calls atomic.Int32  // calls of do that run or wait
+	}
+	holds int // see [Node.Release]; changed within do
 }
 
 // setup has the parameters of the next run of a transfer. It is changed within do, while nothing runs.
@@ -58,7 +62,8 @@ const (
 )
 
 func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
-	t := &Transfer{ID: id, node: n, ops: make(chan struct{}, 1)}
+	t := &Transfer{ID: id, node: n}
+	t.ops.token = make(chan struct{}, 1)
 	t.setup = setup{dir: filepath.Join(n.cfg.Data, "transfers", id.String()), body: (*run).phases}
 	t.use.last = time.Now()
 	s := &state{phase: Stopped, err: ErrStopped, rec: r, changed: make(chan struct{})}
@@ -74,24 +79,30 @@ func (t *Transfer) newDescription(link *proto.Link) *metadata.Description {
 	return d
 }
 
-// do runs an operation that changes what the transfer is: to add, stop, verify or remove it. It waits for other
-// operations. It fails with [ErrUnknownTransfer] if the transfer was removed, and once the node closes.
+// do runs an operation that changes what the transfer is: to add, stop or remove it. It waits for other operations, and ends
+// the verification of a stopped transfer. It fails with [ErrUnknownTransfer] if the transfer was removed, and once the node closes.
 func (t *Transfer) do(operation func() error) error {
+	t.ops.calls.Add(1)
+	defer t.ops.calls.Add(-1)
+	return t.alone(operation)
+}
+
+// alone is do that ends no verification.
+func (t *Transfer) alone(operation func() error) error {
 	if err := t.node.enter(); err != nil {
 		return err
 	}
 	defer t.node.wg.Done()
-	t.ops <- struct{}{}
-	defer func() { <-t.ops }()
+	t.ops.token <- struct{}{}
+	defer func() { <-t.ops.token }()
 	if !t.node.transfers.has(t) {
 		return ErrUnknownTransfer
 	}
 	return operation()
 }
 
-// doIfPresent is do that does nothing for a removed transfer.
-func (t *Transfer) doIfPresent(operation func() error) error {
-	err := t.do(operation)
+// unlessRemoved returns the error of do, nil if the transfer was removed.
+func unlessRemoved(err error) error {
 	if errors.Is(err, ErrUnknownTransfer) {
 		return nil
 	}
@@ -126,10 +137,10 @@ func (t *Transfer) Err() error { return t.state().err }
 // pieces are kept. The node does not resume the transfer when it starts again, but
 // [Node.Get] and [Node.Seed] do. Stopping a stopped or removed transfer does nothing.
 func (t *Transfer) Stop() error {
-	return t.doIfPresent(func() error {
+	return unlessRemoved(t.do(func() error {
 		t.halt(ErrStopped)
 		return t.update(func(r *metadata.Record) { r.Stopped = true })
-	})
+	}))
 }
 
 func (t *Transfer) log() *slog.Logger { return t.node.log.With("content", t.ID.String()) }

@@ -54,7 +54,7 @@ func (n *Node) Remove(t *Transfer, deleteContent bool) ([]store.Left, error) {
 
 // remove is Remove, if condition holds once no other operation changes the transfer.
 func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (left []store.Left, err error) {
-	err = t.doIfPresent(func() (err error) {
+	err = unlessRemoved(t.do(func() (err error) {
 		rec := &t.state().rec
 		switch {
 		case !condition():
@@ -81,7 +81,7 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 		n.transfers.remove(t)
 		t.change(func(s *state) { s.settle(ErrStopped) }) // also if it has not run
 		return nil
-	})
+	}))
 	return left, err
 }
 

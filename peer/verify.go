@@ -205,12 +205,14 @@ func (t *Transfer) Differences(ctx context.Context) ([]store.Difference, error) 
 // wasComplete reports whether all pieces were stored once.
 func wasComplete(r metadata.Record) bool { return r.Whole || r.Seed || !r.Completed.IsZero() }
 
+var errNotVerified = errors.New("the content was not verified to the end: another command has started, stopped or removed the transfer")
+
 var errNothingToVerify = errors.New("there is nothing to verify: the manifest is not here")
 
 // Verify compares all entries with the content, reads all that the node has again, and hashes it. It calls progress, if
 // that is not nil, with the bytes done and to do. Damaged pieces are not offered any more. They are fetched
-// again while the transfer runs, unless it is a seed, whose files are never written. The transfer continues to run. A stopped
-// transfer cannot be started or removed during Verify. Verify fails if the content is not at its path.
+// again while the transfer runs, unless it is a seed, whose files are never written. The transfer continues to run. Verify fails
+// if the content is not at its path, and if another call starts or removes a stopped transfer.
 func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64)) (found *Verification, err error) {
 	defer t.use.start()()
 	st, err := t.states.awaitSwarm(ctx)
@@ -219,7 +221,7 @@ func (t *Transfer) Verify(ctx context.Context, progress func(done, total int64))
 	}
 	s, disk := st.swarm, st.disk()
 	if s == nil {
-		err := t.do(func() error {
+		err := t.alone(func() error {
 			found, err = t.verifyStopped(ctx, progress)
 			return err
 		})
@@ -295,7 +297,12 @@ func (t *Transfer) verifyStopped(ctx context.Context, progress func(done, total 
 		return nil, errors.Join(err, st.Close())
 	}
 	st.Refresh()
-	err = store.Audit(ctx, st, store.NewVerifier(m), store.Pieces(check), record(st, v.found))
+	err = store.Audit(ctx, st, store.NewVerifier(m), store.Pieces(check), record(st, func(piece int, is store.Verdict, why error) {
+		v.found(piece, is, why)
+		if t.ops.calls.Load() > 0 { // they wait for this one
+			cancel(errNotVerified)
+		}
+	}))
 	have, bytes := 0, int64(0)
 	for i := range check {
 		if st.Has(i) {

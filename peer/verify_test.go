@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mobgrid/mob/peer"
@@ -143,6 +145,47 @@ func TestVerifyOfFailing(t *testing.T) {
 	}
 	if want := (store.Difference{Path: "a", What: store.Replaced}); !slices.Contains(v.Different, want) || v.Intact() {
 		t.Errorf("found %+v, want %v", v, want)
+	}
+}
+
+// TestVerifyGivesWay removes a stopped transfer while it is verified, or gets it again. Neither waits until all is hashed.
+func TestVerifyGivesWay(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*peer.Transfer) error{
+		"remove": func(get *peer.Transfer) error {
+			_, err := get.Node().Remove(get, false)
+			return err
+		},
+		"get": func(get *peer.Transfer) error {
+			_, err := get.Node().Get(get.Link(), get.Status().Root, peer.GetOptions{})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "A"), 100, peer.SeedOptions{})
+			get := peertest.Get(t, peertest.Start(t, "B"), link, filepath.Join(t.TempDir(), "out"))
+			peertest.Wait(t, get)
+			if err := errors.Join(get.Flush(t.Context()), get.Stop()); err != nil {
+				t.Fatal(err)
+			}
+			changed := make(chan error, 1)
+			var once sync.Once
+			_, err := get.Verify(t.Context(), func(int64, int64) {
+				once.Do(func() {
+					go func() { changed <- change(get) }()
+					for !peer.Called(get) {
+						runtime.Gosched()
+					}
+				})
+			})
+			if err == nil || !strings.Contains(err.Error(), "not verified to the end") {
+				t.Errorf("verify: %v", err)
+			}
+			if err := <-changed; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
