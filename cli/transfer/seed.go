@@ -76,11 +76,13 @@ const seedExample = `  mob seed big.tar --tracker /ip4/192.0.2.7/tcp/4000/p2p/12
   mob seed big.tar --tracker "$TRACKER" --strategy overlap2
   mob seed big.tar --tracker "$TRACKER" --plan balanced --topology sites.toml`
 
-// damageEvery is the time between two looks for damage while a command serves.
-const damageEvery = time.Second
-
-// askEvery is the number of such looks between two queries to the trackers.
-const askEvery = 5
+const (
+	// damageEvery is the time between two looks for damage while a command serves.
+	damageEvery = time.Second
+	// askEvery is the number of such looks between two queries to the trackers, and askAgain the number after a query that failed.
+	askEvery = 30
+	askAgain = 5
+)
 
 func newSeed(a *command.App) *cobra.Command {
 	var f seedFlags
@@ -250,15 +252,17 @@ func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Statu
 	p := a.Screen(true)
 	var damaged int64
 	f := term.State{Remedy: "nodes find this one only by the addresses in the link"}
-	for n := 0; ; n++ {
-		p.Show(f)
-		if n%askEvery == 0 && len(link.Trackers) > 0 {
+	for n, ask := 0, 0; ; n++ {
+		if n == ask && len(link.Trackers) > 0 {
+			f.Reason, ask = "", n+askEvery
 			if _, err := s.Fleet(ctx, link); err != nil {
-				f.Reason = err.Error()
-			} else {
-				f.At, f.Reason = n, ""
+				f.Reason, ask = err.Error(), n+askAgain
 			}
 		}
+		if f.Reason == "" {
+			f.At = n
+		}
+		p.Show(f)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
