@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,6 +152,12 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	limited, cancel := withDeadline(ctx, f.deadline)
 	defer cancel()
+	var before []peer.Status
+	if f.Path == "" {
+		if before, err = s.Transfers(ctx); err != nil {
+			return err
+		}
+	}
 	st, skipped, err := hashContent(limited, a, s, f.SeedRequest, f.quiet)
 	if cause := context.Cause(limited); err != nil && errors.Is(cause, errDeadline) {
 		return fmt.Errorf("%w: %s was not hashed", cause, path)
@@ -166,6 +173,10 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	noteSkipped(a, skipped)
 	if err := printLink(a, st, skipped); err != nil {
+		known := func(b peer.Status) bool { return b.ID == st.ID }
+		if f.Path == "" && s.Own == nil && !slices.ContainsFunc(before, known) { // it takes memory, and its link is lost
+			err = errors.Join(err, forget(ctx, s, st.ID))
+		}
 		return err
 	}
 	switch {
