@@ -38,9 +38,9 @@ func Average(n int64, d time.Duration) int64 {
 	return int64(float64(n) / d.Seconds())
 }
 
-// Left formats the time that n more bytes take at a rate per second. It is empty if either is 0.
+// Left formats the time that n more bytes take at a rate per second. It is empty if either is 0, and for more than a year.
 func Left(n, rate int64) string {
-	if n <= 0 || rate <= 0 {
+	if n <= 0 || rate <= 0 || n/rate > 365*24*60*60 {
 		return ""
 	}
 	return Duration(time.Duration(float64(n)/float64(rate)*float64(time.Second))) + " left"

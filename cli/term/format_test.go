@@ -25,6 +25,7 @@ func TestFormat(t *testing.T) {
 		{Left(30, 10), "3.0s left"},
 		{Left(0, 10), ""},
 		{Left(30, 0), ""},
+		{Left(1e13, 1000), ""}, // 317 years, which a Duration cannot hold
 	} {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)

@@ -74,7 +74,7 @@ func (s *Screen) Draw(f Frame) bool {
 		return false
 	}
 	width, height, err := s.term.GetTermSize()
-	if err != nil || width < 20 {
+	if err != nil || width < 20 || height < 2 {
 		width, height = 80, 24
 	}
 	// A line in the last column, or more lines than the screen has, would scroll
