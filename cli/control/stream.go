@@ -159,8 +159,8 @@ func (s *Server) verify(_ *http.Request, t *peer.Transfer, req NameRequest) (any
 	var found atomic.Pointer[peer.Verification]
 	return task{
 		progress: func() Event {
-			if v := found.Load(); v != nil {
-				return Event{Verification: v, Status: new(t.Progress())}
+			if st := t.Progress(); found.Load() != nil || st.Phase == peer.Checking {
+				return Event{Verification: found.Load(), Status: &st}
 			}
 			return p.event()
 		},

@@ -73,7 +73,7 @@ func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	v, st, err := hashAgain(ctx, a, s, c.Name, f.repair, f.quiet)
+	v, st, err := hashAgain(ctx, a, s, c, f.repair, f.quiet)
 	if err != nil {
 		return s.NoTransfer(c.Name, err)
 	}
@@ -83,19 +83,22 @@ func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (e
 }
 
 // hashAgain has the daemon verify the files, and shows the progress.
-func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, name string, repair, quiet bool) (
+func hashAgain(ctx context.Context, a *command.App, s *daemon.Session, c command.Content, repair, quiet bool) (
 	*peer.Verification, peer.Status, error,
 ) {
 	p := a.Screen(quiet)
 	defer p.Clear()
-	began := time.Now()
-	return s.Verify(ctx, name, repair, func(ev control.Event) {
+	name, began := filepath.Base(c.Name), time.Now()
+	if c.Link != nil {
+		name = cmp.Or(c.Link.Name, c.Link.Keys()[0].String())
+	}
+	return s.Verify(ctx, c.Name, repair, func(ev control.Event) {
 		switch {
 		case ev.Done:
 		case ev.Status != nil:
 			p.Show(getFrame(*ev.Status))
 		default:
-			p.Show(hashFrame(filepath.Base(name), ev.Hashed, ev.Total, time.Since(began)))
+			p.Show(hashFrame(name, ev.Hashed, ev.Total, time.Since(began)))
 		}
 	})
 }
