@@ -90,9 +90,9 @@ func (c *Client) NewFeed(ctx context.Context, req FeedRequest) (link string, err
 	return made.Link, err
 }
 
-// Post publishes a version of a feed.
-func (c *Client) Post(ctx context.Context, req FeedRequest) (*feed.Version, error) {
-	ev, err := c.stream(ctx, "/v1/feed/post", req, func(Event) {})
+// Post publishes a version of a feed. It calls waiting until then, while the version is compared with the one before.
+func (c *Client) Post(ctx context.Context, req FeedRequest, waiting func()) (*feed.Version, error) {
+	ev, err := c.stream(ctx, "/v1/feed/post", req, func(Event) { waiting() })
 	return ev.Version, err
 }
 

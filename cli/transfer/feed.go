@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -15,6 +17,7 @@ import (
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer"
 )
 
 const feedHelp = `A feed is a link that stays the same while its publisher posts new versions of a file or
@@ -140,7 +143,10 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 		return err
 	}
 	f.Name, f.Content = info.Link, st.ID
-	v, err := s.Post(ctx, f.FeedRequest)
+	p := a.Screen(f.quiet)
+	frame := term.Text(info.Name + ": publishing, which compares the version with the one before")
+	v, err := s.Post(ctx, f.FeedRequest, func() { p.Show(frame) })
+	p.Clear()
 	if err != nil {
 		return err
 	}
@@ -265,7 +271,15 @@ func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Sessio
 				return err
 			}
 		}
-		p.Show(followFrame(info))
+		frame := followFrame(info)
+		if info.Newest > info.Complete {
+			path := filepath.Join(info.Dir, strconv.FormatUint(info.Newest, 10))
+			if st, err := s.Transfer(ctx, path); err == nil && (st.Phase == peer.Checking || st.Phase == peer.Fetching) {
+				frame = getFrame(st)
+				frame.Name = fmt.Sprintf("%s, version %d", info.Name, info.Newest)
+			}
+		}
+		p.Show(frame)
 		select {
 		case <-time.After(feedEvery):
 		case <-ctx.Done():
