@@ -59,8 +59,13 @@ func (f *ContentFlags) Check(torrent bool) (pieceLength uint32, k int, err error
 
 // checkCoding checks the flags of coded transfers.
 func (f *ContentFlags) checkCoding(torrent bool) (k int, err error) {
-	if k, err = parseCoded(f.coded); err != nil {
-		return 0, err
+	if f.coded == codedAuto {
+		k = peer.CodedAuto
+	} else if f.coded != "" {
+		if k, err = strconv.Atoi(f.coded); err != nil || proto.CheckCodedK(k) != nil {
+			return 0, fmt.Errorf("--coded=%s: must be a number of blocks from %d to %d, or --coded alone",
+				f.coded, proto.MinCodedK, proto.MaxCodedK)
+		}
 	}
 	if _, err := proto.ParseStrategy(f.Strategy); err != nil {
 		return 0, fmt.Errorf("--strategy: %w", err)
@@ -88,21 +93,4 @@ func (f *ContentFlags) checkPlan() error {
 		return fmt.Errorf("--plan: %w", err)
 	}
 	return nil
-}
-
-// parseCoded returns the number of blocks in a generation for a value of --coded,
-// 0 for plain pieces.
-func parseCoded(text string) (int, error) {
-	switch text {
-	case "":
-		return 0, nil
-	case codedAuto:
-		return peer.CodedAuto, nil
-	}
-	k, err := strconv.Atoi(text)
-	if err != nil || proto.CheckCodedK(k) != nil {
-		return 0, fmt.Errorf("--coded=%s: must be a number of blocks from %d to %d, or --coded alone",
-			text, proto.MinCodedK, proto.MaxCodedK)
-	}
-	return k, nil
 }

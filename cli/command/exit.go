@@ -39,15 +39,9 @@ func flagError(_ *cobra.Command, err error) error {
 	if !ok {
 		return &usageError{err}
 	}
-	flag, form := invalid.GetFlag(), ""
-	switch flag.Value.Type() {
-	case "int":
-		form = "a number"
-	case "duration":
-		form = "a time such as 30s, 10m or 1h30m"
-	case "bool":
-		form = "true or false"
-	default:
+	flag := invalid.GetFlag()
+	form, ok := map[string]string{"int": "a number", "duration": "a time such as 30s, 10m or 1h30m", "bool": "true or false"}[flag.Value.Type()]
+	if !ok {
 		return Usagef("--%s: %w", flag.Name, invalid.Unwrap())
 	}
 	return Usagef("--%s %q: must be %s", flag.Name, invalid.GetValue(), form)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,18 +25,15 @@ type jsonOutput struct{ io.Writer }
 // Write implements [io.Writer].
 func (j jsonOutput) Write(b []byte) (int, error) {
 	isControl := func(r rune) bool { return r >= 0x7f && r <= 0x9f || unicode.Is(unicode.Bidi_Control, r) }
-	var out []byte
-	rest := b
-	for {
-		i := bytes.IndexFunc(rest, isControl)
-		if i < 0 {
-			break
+	out := make([]byte, 0, len(b))
+	for _, r := range string(b) {
+		if isControl(r) {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = utf8.AppendRune(out, r)
 		}
-		r, n := utf8.DecodeRune(rest[i:])
-		out = fmt.Appendf(append(out, rest[:i]...), `\u%04x`, r)
-		rest = rest[i+n:]
 	}
-	if _, err := j.Writer.Write(append(out, rest...)); err != nil {
+	if _, err := j.Writer.Write(out); err != nil {
 		return 0, err
 	}
 	return len(b), nil

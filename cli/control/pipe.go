@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer"
@@ -27,29 +28,24 @@ type pipe struct {
 // SeedPipe serves the bytes of in as a file named req.Name. It blocks until the content is served, and calls progress with the
 // bytes read and 0, then with those hashed and to hash. The error of in is returned as it is.
 func (c *Client) SeedPipe(ctx context.Context, req SeedRequest, in io.Reader, progress func(done, total int64)) (peer.Status, error) {
-	r := &failingReader{Reader: in, failed: make(chan error, 1)}
+	r := &failingReader{Reader: in}
 	last, err := c.stream(ctx, "/v1/pipe", pipe{req, r}, func(ev Event) { progress(ev.Hashed, ev.Total) })
-	select {
-	case why := <-r.failed:
-		err = why
-	default:
+	if why := r.err.Load(); why != nil {
+		err = *why
 	}
 	return last.status(), err
 }
 
-// failingReader sends the error of a reader to failed.
+// failingReader records the error of a reader.
 type failingReader struct {
 	io.Reader
-	failed chan error
+	err atomic.Pointer[error]
 }
 
 func (r *failingReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if err != nil && err != io.EOF {
-		select {
-		case r.failed <- err:
-		default: // it was called again
-		}
+		r.err.Store(&err)
 	}
 	return n, err
 }

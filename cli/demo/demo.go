@@ -98,7 +98,7 @@ func (g *grid) transfer(ctx context.Context, a *command.App) (took time.Duration
 	done := make(chan error, 1)
 	go func() { done <- g.wait(ctx) }()
 	p := a.Screen(false)
-	p.Interval = term.ShortInterval
+	p.Interval = time.Second
 	tick := time.NewTicker(term.DrawInterval)
 	defer tick.Stop()
 	for {

@@ -223,29 +223,26 @@ func traffic(network string, bytes, perSecond int64) string {
 }
 
 func countPeers(st peer.Status) string {
-	own := "" // the node's cluster, if its name is a path
-	if len(st.Levels) > 0 {
-		own = st.Levels[len(st.Levels)-1].Group
+	levels, others := len(st.Levels), "sites" // none unless the name of the node's cluster is a path
+	if levels == 0 {
+		levels, others = 1, "clusters"
 	}
 	var by [proto.MaxClusterParts + 1]int // by the number of parts that their names share with the node's
 	for _, p := range st.Peers {
 		switch {
-		case own != "":
-			by[proto.SharedParts(own, p.Cluster)]++
+		case len(st.Levels) > 0:
+			by[proto.SharedParts(st.Levels[levels-1].Group, p.Cluster)]++
 		case p.Local:
 			by[1]++
 		default:
 			by[0]++
 		}
 	}
-	if own == "" {
-		return fmt.Sprintf("%d in this cluster, %d in other clusters", by[1], by[0])
-	}
-	text := fmt.Sprintf("%d in this cluster", by[len(st.Levels)])
-	for i := len(st.Levels) - 1; i > 0; i-- {
+	text := fmt.Sprintf("%d in this cluster", by[levels])
+	for i := levels - 1; i > 0; i-- {
 		text += fmt.Sprintf(", %d elsewhere in %s", by[i], st.Levels[i-1].Group)
 	}
-	return text + fmt.Sprintf(", %d in other sites", by[0])
+	return text + fmt.Sprintf(", %d in other %s", by[0], others)
 }
 
 // peerLines lists the peers, starting with the own cluster.

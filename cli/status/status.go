@@ -80,9 +80,7 @@ func reportAll(ctx context.Context, s *control.Client) (report, error) {
 	if l, err := s.Limits(ctx); err == nil { // a daemon of an older version has none
 		r.Limits = &l
 	}
-	if feeds, err := s.Feeds(ctx); err == nil { // a daemon of an older version has none
-		r.Feeds = feeds
-	}
+	r.Feeds, _ = s.Feeds(ctx) // nor these
 	return r, err
 }
 
@@ -115,9 +113,7 @@ func reportOne(ctx context.Context, s *daemon.Session, c command.Content) (repor
 // watch reports until it is interrupted: over the last report on a terminal, one
 // report after the other elsewhere, one per line with --json.
 func watch(ctx context.Context, a *command.App, ask func() (report, error)) error {
-	screen := *a.Env
-	screen.Err = a.Out // the report is the result of the command
-	p := screen.Screen(false)
+	p := term.New(a.Out, a.Getenv) // the report is the result of the command
 	for {
 		r, err := ask()
 		if ctx.Err() != nil {

@@ -14,8 +14,6 @@ import (
 const (
 	// DrawInterval is the shortest time between two pictures.
 	DrawInterval = 100 * time.Millisecond
-	// ShortInterval is an [Screen.Interval] for work of some seconds.
-	ShortInterval = time.Second
 
 	firstLine    = time.Second
 	lineInterval = 5 * time.Second
@@ -142,16 +140,11 @@ func (f Text) Picture(int) []string { return []string{string(f)} }
 func (f Text) Line() string { return string(f) }
 
 // IsTerminal reports whether r is a terminal.
-func IsTerminal(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	if !ok {
-		return false
+func IsTerminal(r io.Reader) (is bool) {
+	if f, ok := r.(*os.File); ok {
+		if c, err := f.SyscallConn(); err == nil {
+			_ = c.Control(func(fd uintptr) { is = cwriter.IsTerminal(int(fd)) })
+		}
 	}
-	c, err := f.SyscallConn()
-	if err != nil {
-		return false
-	}
-	terminal := false
-	err = c.Control(func(fd uintptr) { terminal = cwriter.IsTerminal(int(fd)) })
-	return err == nil && terminal
+	return is
 }

@@ -228,13 +228,12 @@ func (f *getFlags) parse(text string) (link *proto.Link, err error) {
 
 // destination returns the absolute path of the content to create.
 func destination(out string, link *proto.Link) (string, error) {
-	switch {
-	case out != "" && !isDirName(out):
-	case link.Name == "":
-		return "", errors.New("the link has no name: say where to put the content with -o PATH")
-	default: // a single path element: ParseLink checks
+	if out == "" || isDirName(out) {
+		if link.Name == "" {
+			return "", errors.New("the link has no name: say where to put the content with -o PATH")
+		}
 		var err error
-		if out, err = chosenPath(out, link.Name, "-o"); err != nil {
+		if out, err = chosenPath(out, link.Name, "-o"); err != nil { // the name is a single path element: ParseLink checks
 			return "", err
 		}
 	}

@@ -21,19 +21,17 @@ const pipeArg = "-"
 const pipeEvery = 500 * time.Millisecond
 
 // hashPipe has the daemon serve standard input, and shows the progress.
-func hashPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, quiet bool) (peer.Status, error) {
-	p := a.Screen(quiet)
-	defer p.Clear()
+func hashPipe(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, p *term.Screen) (peer.Status, error) {
 	reading, began := true, time.Now()
 	return s.SeedPipe(ctx, req, a.In, func(done, total int64) {
 		if reading && total > 0 {
 			reading, began = false, time.Now()
 		}
-		frame := hashFrame(req.Name, done, total, time.Since(began))
 		if reading {
-			frame = readFrame(req.Name, done, time.Since(began))
+			p.Show(readFrame(req.Name, done, time.Since(began)))
+		} else {
+			p.Show(hashFrame(req.Name, done, total, time.Since(began)))
 		}
-		p.Show(frame)
 	})
 }
 

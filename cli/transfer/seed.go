@@ -130,8 +130,10 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := a.CheckOut(); err != nil {
 		return err
 	}
-	if err := f.checkTorrentFile(a.Env, f.Path); err != nil { // before hours of hashing
-		return err
+	if f.torrentFile.path != "" { // before hours of hashing
+		if err := f.torrentFile.check(a.Env, filepath.Base(f.Path)+".torrent"); err != nil {
+			return fmt.Errorf("--torrent-file: %w", err)
+		}
 	}
 	topology, network, err := f.readNetwork()
 	if err != nil {
@@ -202,12 +204,12 @@ func checkSeedable(path string) error {
 
 // hashContent has the daemon hash the content, and shows the progress.
 func hashContent(ctx context.Context, a *command.App, s *daemon.Session, req control.SeedRequest, quiet bool) (peer.Status, control.Skipped, error) {
-	if req.Path == "" {
-		st, err := hashPipe(ctx, a, s, req, quiet)
-		return st, control.Skipped{}, err
-	}
 	p := a.Screen(quiet)
 	defer p.Clear()
+	if req.Path == "" {
+		st, err := hashPipe(ctx, a, s, req, p)
+		return st, control.Skipped{}, err
+	}
 	began := time.Now()
 	return s.Seed(ctx, req, func(done, total int64) {
 		p.Show(hashFrame(filepath.Base(req.Path), done, total, time.Since(began)))

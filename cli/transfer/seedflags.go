@@ -3,7 +3,6 @@ package transfer
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -65,17 +64,6 @@ func (f *seedFlags) check(path string) (err error) {
 	f.Strategy = f.content.Strategy
 	f.PieceLength, f.Coded, err = f.content.Check(f.Torrent)
 	return err
-}
-
-// checkTorrentFile reports why --torrent-file cannot be written for the content at a path.
-func (f *seedFlags) checkTorrentFile(env *command.Env, path string) error {
-	if f.torrentFile.path == "" {
-		return nil
-	}
-	if err := f.torrentFile.check(env, filepath.Base(path)+".torrent"); err != nil {
-		return fmt.Errorf("--torrent-file: %w", err)
-	}
-	return nil
 }
 
 // readNetwork returns the topology that --plan plans for, nil without it.

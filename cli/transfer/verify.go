@@ -168,10 +168,9 @@ func arePieces(n int) string {
 // print writes the result for people.
 func (r verified) print(w term.TextWriter) {
 	path := cmp.Or(r.Path, r.Name)
-	switch intact := r.Checked - r.Damaged.Count; {
-	case intact == r.Pieces && len(r.Different) == 0:
+	if intact := r.Checked - r.Damaged.Count; intact == r.Pieces && len(r.Different) == 0 {
 		w.Line("%s: intact, %s", path, term.Plural(r.Pieces, "piece"))
-	default:
+	} else {
 		w.Line("%s: %d of %s intact", path, intact, term.Plural(r.Pieces, "piece"))
 	}
 	for _, d := range r.Different[:min(len(r.Different), maxNumbers)] {
