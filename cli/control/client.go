@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -24,8 +26,8 @@ const (
 	// callTimeout bounds a call with one answer, which may wait for a disk, to stop
 	// a transfer, or for the network, to ask trackers.
 	callTimeout = 30 * time.Second
-	// streamTimeout bounds the time between two events of a stream.
-	streamTimeout = 20 * time.Second
+	// streamTimeout bounds the time between two events of a stream, in seconds.
+	streamTimeout = 20
 )
 
 // errExited reports that a daemon ended while it was called.
@@ -204,8 +206,17 @@ func (c *Client) call(ctx context.Context, method, path string, body, out any) e
 func (c *Client) stream(ctx context.Context, path string, body any, each func(Event)) (Event, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	silent := time.AfterFunc(streamTimeout, func() { cancel(c.hung()) })
-	defer silent.Stop()
+	var silent atomic.Int64 // seconds in which this process ran and waited for an event
+	go func() {
+		for silent.Add(1) <= streamTimeout { // it may be stopped for any time, as by Ctrl-Z
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel(c.hung())
+	}()
 	resp, err := c.send(ctx, "POST", path, body)
 	if err != nil {
 		return Event{}, err
@@ -221,8 +232,9 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 		if err != nil {
 			return Event{}, c.explain(ctx, err)
 		}
-		silent.Reset(streamTimeout)
+		silent.Store(math.MinInt32) // each may wait for a terminal, as after Ctrl-S
 		each(ev)
+		silent.Store(0)
 		if ev.Error != nil {
 			return ev, ev.Error
 		}

@@ -12,7 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
@@ -152,6 +154,45 @@ func TestStreamEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestStreamOfPausedTerminal pauses the terminal at each event of a stream. The daemon is hung if it sends none for 20 s.
+func TestStreamOfPausedTerminal(t *testing.T) {
+	for _, c := range []struct {
+		terminal, daemon time.Duration
+		hung             bool
+	}{
+		{time.Hour, time.Second, false},
+		{0, 19 * time.Second, false},
+		{0, 22 * time.Second, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			events, daemon := io.Pipe()
+			var sending sync.WaitGroup
+			defer sending.Wait()
+			defer events.Close()
+			sending.Go(func() {
+				for _, line := range []string{`{"status":{}}`, `{"status":{}}`, `{"status":{},"done":true}`} {
+					time.Sleep(c.daemon)
+					_, _ = io.WriteString(daemon, line+"\n")
+				}
+			})
+			var client Client
+			client.http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+				context.AfterFunc(r.Context(), func() { daemon.CloseWithError(context.Canceled) })
+				return &http.Response{StatusCode: http.StatusOK, Body: events}, nil
+			})
+			_, err := client.Get(t.Context(), GetRequest{}, func(peer.Status) { time.Sleep(c.terminal) })
+			if hung := err != nil && strings.Contains(err.Error(), "does not answer"); hung != c.hung || err != nil && !hung {
+				t.Errorf("%+v: %v", c, err)
+			}
+		})
+	}
+}
+
+// roundTrip answers requests.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // TestUnknownFields sends fields of a later version in both directions.
 func TestUnknownFields(t *testing.T) {
