@@ -45,7 +45,7 @@ func newDemo(a *command.App) *cobra.Command {
 			if err != nil || length == 0 || length > 1<<40 {
 				return command.Usagef("--size %q: must be a size such as 64MB", f.size)
 			}
-			if f.clusters < 1 || f.nodes < 1 || f.clusters*f.nodes > maxDemoNodes {
+			if f.clusters < 1 || f.nodes < 1 || f.nodes > maxDemoNodes/f.clusters {
 				return command.Usagef("--clusters and --nodes must be 1 or more, with at most %d nodes in total", maxDemoNodes)
 			}
 			return runDemo(ctx, a, f, int64(length))
