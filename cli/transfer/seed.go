@@ -154,8 +154,9 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	limited, cancel := withDeadline(ctx, f.deadline)
 	defer cancel()
+	forgotten := s.Own != nil || f.Path == "" // what is read from a pipe takes memory, and is of no use without its link
 	var before []peer.Status
-	if f.Path == "" {
+	if forgotten {
 		if before, err = s.Transfers(ctx); err != nil {
 			return err
 		}
@@ -167,20 +168,21 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err != nil {
 		return err
 	}
-	if s.Own != nil {
-		defer func() { err = errors.Join(err, forget(ctx, s, st.ID)) }()
-	}
+	known := slices.ContainsFunc(before, func(b peer.Status) bool { return b.ID == st.ID })
+	forgotten = forgotten && !known
+	defer func() {
+		if forgotten {
+			err = errors.Join(err, forget(ctx, s, st.ID))
+		}
+	}()
 	if err := writeTorrent(ctx, a, s, st, f); err != nil {
 		return err
 	}
 	noteSkipped(a, skipped)
 	if err := printLink(a, st, skipped); err != nil {
-		known := func(b peer.Status) bool { return b.ID == st.ID }
-		if f.Path == "" && s.Own == nil && !slices.ContainsFunc(before, known) { // it takes memory, and its link is lost
-			err = errors.Join(err, forget(ctx, s, st.ID))
-		}
 		return err
 	}
+	forgotten = forgotten && s.Own != nil
 	switch {
 	case f.wait > 0:
 		return waitForNodes(limited, a, s, st, f)
@@ -295,8 +297,7 @@ func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Statu
 	}
 }
 
-// forget removes content that was seeded by a node within the command, so that
-// the next daemon of the data directory does not resume it.
+// forget removes content that this command has seeded, so that the next daemon of the data directory does not resume it.
 func forget(ctx context.Context, s *daemon.Session, id string) error {
 	return daemon.Cleanup(ctx, func(ctx context.Context) error {
 		_, err := s.Remove(ctx, id, false)
