@@ -2,13 +2,13 @@
 //
 // Each command is a file, with its help text first. A command connects to the
 // daemon of its data directory through the socket there (package control). Without
-// a daemon, seed, get and rm run one themselves, with the same socket, so that
-// other commands find it too.
+// a daemon, seed, get, rm, verify and feed run one themselves, with the same socket,
+// so that other commands find it too.
 //
 // Results go to standard output. Progress, notes and logs go to standard error,
 // and so does the one line, with the program's name in front, of a command that
-// failed. The exit status is 0 for done, 1 for failed, 2 for usage error and 130
-// for interrupted.
+// failed. The exit status is 0 for done, 1 for failed, 2 for usage error, 130
+// for interrupted and 141 if the reader of standard output has exited.
 //
 // The transfers themselves are in packages peer and tracker.
 package cli
