@@ -268,10 +268,9 @@ function verifyTransfer(card, button, id) {
 function verdict(event) {
   const v = event.verification || {};
   const count = (list) => (list ? list.count || 0 : 0);
-  const damaged = count(v.damaged);
-  const unreadable = count(v.unreadable);
-  if (damaged + unreadable === 0) return "Verified: every stored piece is sound";
-  return [damaged ? `${plural(damaged, "piece")} damaged` : "", unreadable ? `${plural(unreadable, "piece")} unreadable` : ""].filter(Boolean).join(", ");
+  const differ = (v.different || []).length + (v.more_different || 0);
+  const found = ["damaged", "missing", "unreadable"].map((what) => count(v[what]) && `${plural(count(v[what]), "piece")} ${what}`);
+  return [...found, differ && `${plural(differ, "file")} changed or removed`].filter(Boolean).join(", ") || "Verified: every stored piece is sound";
 }
 
 byId("get").addEventListener("submit", (e) => {
