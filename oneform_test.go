@@ -10,7 +10,6 @@ import (
 // twoForms lists the pairs of structs that repeat each other's fields, with the reason. There should be at
 // most 20.
 var twoForms = map[[2]string]string{
-	{"cli/control.Info", "peer.Config"}:                         "state of a running node, and its configuration",
 	{"cli/control.TopologyLink", "proto.TopologyLink"}:          "JSON for scripts, and an array on the wire",
 	{"cli/status.description", "cli/status.torrentDescription"}: "JSON of two commands, each an interface for scripts",
 	{"cli/status.description", "peer.Status"}:                   "a link without a transfer, and a transfer",

@@ -21,6 +21,8 @@ type Info struct {
 	Version  string   `json:"version"`
 	PID      int      `json:"pid"`
 	UID      int      `json:"uid"` // of its owner
+	// Command reports that a command runs the node, and ends it.
+	Command bool `json:"command,omitempty"`
 	// Network is nil for an open node.
 	Network *Network `json:"network,omitempty"`
 }

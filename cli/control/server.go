@@ -40,6 +40,8 @@ type Config struct {
 	Limits *limit.Policy
 	// Version is the version of the program.
 	Version string
+	// Command is [Info.Command].
+	Command bool
 }
 
 // Server answers the calls of clients, each in a goroutine.
@@ -175,6 +177,7 @@ func (s *Server) node(*http.Request) (any, error) {
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
 		UID:      os.Geteuid(),
+		Command:  s.cfg.Command,
 		Network:  newNetwork(n.Membership()),
 	}, nil
 }

@@ -39,14 +39,14 @@ type Daemon struct {
 	health *Health
 }
 
-// start starts a daemon, after n.config.
-func start(n *Flags) (_ *Daemon, err error) {
+// start starts a daemon, after n.config. If byCommand is set, it ends with the command that runs it.
+func start(n *Flags, byCommand bool) (_ *Daemon, err error) {
 	cfg := n.Config
 	limiting, cancel := context.WithCancel(context.Background())
 	d := &Daemon{limits: cancel, served: make(chan error, 1)}
 	cfg.Limits, _ = n.policy.InForce(time.Now())
 	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, contentUmask()
-	served := control.Config{Data: cfg.Data, BTTrackers: n.BTTrackers, Version: command.Version(), Limits: n.policy}
+	served := control.Config{Data: cfg.Data, BTTrackers: n.BTTrackers, Version: command.Version(), Limits: n.policy, Command: byCommand}
 	if n.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*n.bittorrent)
 		if err != nil {

@@ -92,7 +92,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 		return err
 	}
 	defer site.Stop()
-	d, err := start(n)
+	d, err := start(n, false)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func runTemporary(ctx context.Context, a *command.App, n *Flags) (*Session, erro
 
 // runSession runs a daemon within the command and connects to it.
 func runSession(ctx context.Context, n *Flags) (*Session, error) {
-	d, err := start(n)
+	d, err := start(n, true)
 	if err != nil {
 		return nil, err
 	}

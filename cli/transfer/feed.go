@@ -151,7 +151,7 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 		return err
 	}
 	err = a.Print(v, func(w term.TextWriter) { w.Line("%s %d %s", info.Name, v.Seq, v.ID) })
-	if err != nil || s.Own == nil {
+	if err != nil || !s.Info.Command {
 		return err
 	}
 	a.Note("serving %s until Ctrl-C", st.Name)
@@ -242,7 +242,7 @@ func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (er
 	if err := s.Follow(ctx, f.Settings); err != nil {
 		return err
 	}
-	if s.Own == nil && !f.once {
+	if !s.Info.Command && !f.once {
 		a.Note("the daemon of %s follows the feed", s.Info.Data)
 		return nil
 	}

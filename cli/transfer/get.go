@@ -265,9 +265,9 @@ var errSourceChanged = errors.New("the files of the source were changed, and no 
 
 // fetch fetches the content through the daemon, and shows the progress. An interrupt
 // stops the transfer, and so does a stall without any source. Content of a node that ends with
-// the command is on the disk afterwards.
+// a command is on the disk afterwards.
 func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.GetRequest, quiet bool) (peer.Status, error) {
-	req.Flush = req.Flush || s.Own != nil
+	req.Flush = req.Flush || s.Info.Command
 	p := a.Screen(quiet)
 	defer p.Clear()
 	ctx, giveUp := context.WithCancelCause(ctx)
@@ -295,7 +295,7 @@ func fetch(ctx context.Context, a *command.App, s *daemon.Session, req control.G
 	if ctx.Err() == nil {
 		return st, err
 	}
-	if s.Own == nil && errors.Is(context.Cause(ctx), command.ErrHangup) {
+	if !s.Info.Command && errors.Is(context.Cause(ctx), command.ErrHangup) {
 		return st, command.Interruptedf("the terminal was closed: the daemon continues")
 	}
 	err = daemon.Cleanup(ctx, func(ctx context.Context) error {

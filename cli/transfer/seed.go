@@ -154,7 +154,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	limited, cancel := withDeadline(ctx, f.deadline)
 	defer cancel()
-	forgotten := s.Own != nil || f.Path == "" // what is read from a pipe takes memory, and is of no use without its link
+	forgotten := s.Info.Command || f.Path == "" // what is read from a pipe takes memory, and is of no use without its link
 	var before []peer.Status
 	if forgotten {
 		if before, err = s.Transfers(ctx); err != nil {
@@ -182,11 +182,11 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := printLink(a, st, skipped); err != nil {
 		return err
 	}
-	forgotten = forgotten && s.Own != nil
+	forgotten = forgotten && s.Info.Command
 	switch {
 	case f.wait > 0:
 		return waitForNodes(limited, a, s, st, f)
-	case s.Own != nil:
+	case s.Info.Command:
 		a.Note("serving %s until Ctrl-C", st.Name)
 		return serve(ctx, a, s, st)
 	}
