@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 
@@ -65,5 +66,36 @@ func TestSeedPipeCut(t *testing.T) {
 	}
 	if all := n.Transfers(); len(all) > 0 {
 		t.Errorf("left %v", all[0].Status())
+	}
+}
+
+// TestGetWaitsForCall gets content whose transfer another call holds. The client receives the reason until that call ends.
+func TestGetWaitsForCall(t *testing.T) {
+	c, n := pipeClient(t)
+	seed, link, _ := peertest.SeedRandom(t, n, 100, peer.SeedOptions{})
+	if err := seed.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	held, ended := make(chan struct{}), make(chan struct{})
+	end, verified := sync.OnceFunc(func() { close(ended) }), make(chan struct{})
+	defer func() {
+		end()
+		<-verified
+	}()
+	go func() {
+		defer close(verified)
+		_, _ = seed.Verify(t.Context(), func(int64, int64) {
+			close(held)
+			<-ended
+		})
+	}()
+	<-held
+	st, err := c.Get(t.Context(), GetRequest{Link: link.String(), Path: seed.Status().Root}, func(st peer.Status) {
+		if st.Waiting == waitsToStart {
+			end()
+		}
+	})
+	if err != nil || st.Phase != peer.Whole {
+		t.Errorf("%+v, %v", st, err)
 	}
 }

@@ -217,6 +217,9 @@ func export(r *http.Request, t *peer.Transfer, _ NameRequest) (any, error) {
 	return Event{Status: new(t.Progress()), Torrent: t.Description().Torrent(), Done: true}, nil
 }
 
+// waitsToStart names the cause of a get that has not started or joined a transfer yet.
+const waitsToStart = "waiting for another command, or for the disk (`dmesg`, `mount`)"
+
 func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
 	if err := checkRequested(r, req.Path); err != nil {
 		return nil, err
@@ -226,14 +229,23 @@ func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
 		return nil, err
 	}
 	req.User = caller(r)
-	t, err := s.cfg.Node.Get(link, req.Path, req.GetOptions)
-	if err != nil {
-		return nil, err
-	}
+	// Until the transfer is known, as another call may remove it, or its files are to be closed before it starts again.
+	early := &peer.Status{Name: link.Name, Phase: peer.Checking, Length: -1, SwarmStatus: peer.SwarmStatus{Waiting: waitsToStart}}
+	var started atomic.Pointer[peer.Transfer]
 	return task{
-		progress: func() Event { return Event{Status: new(t.Progress())} },
+		progress: func() Event {
+			if t := started.Load(); t != nil {
+				return Event{Status: new(t.Progress())}
+			}
+			return Event{Status: early}
+		},
 		run: func(ctx context.Context) (Event, error) {
-			err := t.Wait(ctx)
+			t, err := s.cfg.Node.Get(link, req.Path, req.GetOptions)
+			if err != nil {
+				return Event{}, err
+			}
+			started.Store(t)
+			err = t.Wait(ctx)
 			if err == nil && req.Flush {
 				err = t.Flush(ctx)
 			}

@@ -277,8 +277,8 @@ byId("get").addEventListener("submit", (e) => {
   e.preventDefault();
   const form = e.target;
   const request = { link: form.link.value.trim(), path: form.path.value.trim() };
-  // A get goes on when its client leaves: the first answer is enough.
-  act(form, () => call("/v1/get", request, (event) => Boolean(event.status)), "Started").then((ok) => {
+  // A get goes on when its client leaves: the first answer with a transfer is enough.
+  act(form, () => call("/v1/get", request, (event) => Boolean(event.status && event.status.id)), "Started").then((ok) => {
     if (ok) form.reset();
   });
 });
