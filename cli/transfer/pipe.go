@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -71,7 +72,10 @@ func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control
 		case <-tick.C:
 			now, err := s.Transfer(ctx, req.Link)
 			if err != nil {
-				continue // the daemon does not have it yet
+				if ctx.Err() == nil && !errors.Is(err, peer.ErrUnknownTransfer) { // else the daemon does not have it yet
+					p.Note("%v", err)
+				}
+				continue
 			}
 			p.Show(pipeFrame(now, out.n.Load()))
 			if p.Stalled && now.SourceChanged {
