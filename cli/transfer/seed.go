@@ -301,6 +301,9 @@ func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Statu
 func forget(ctx context.Context, s *daemon.Session, id string) error {
 	return daemon.Cleanup(ctx, func(ctx context.Context) error {
 		_, err := s.Remove(ctx, id, false)
+		if _, ended := errors.AsType[*control.NoDaemonError](err); ended { // with the command that ran it
+			return nil
+		}
 		return err
 	})
 }
