@@ -138,8 +138,12 @@ type manifest struct {
 	Spec struct {
 		Template struct {
 			Spec struct {
-				HostNetwork bool `yaml:"hostNetwork"`
-				Containers  []container
+				HostNetwork     bool `yaml:"hostNetwork"`
+				SecurityContext struct {
+					FSGroup       int    `yaml:"fsGroup"`
+					FSGroupPolicy string `yaml:"fsGroupChangePolicy"`
+				} `yaml:"securityContext"`
+				Containers []container
 			}
 		}
 	}
@@ -165,6 +169,10 @@ func TestKubernetes(t *testing.T) {
 	for _, name := range list.Resources {
 		for _, m := range read(t, filepath.Join("kubernetes", name), nil) {
 			kinds = append(kinds, m.Kind)
+			// Else each mount changes the modes of the key and the token, which only their owner may read.
+			if c := m.Spec.Template.Spec.SecurityContext; c.FSGroup != 0 && c.FSGroupPolicy != "OnRootMismatch" {
+				t.Errorf("%s: fsGroup with the policy %q", name, c.FSGroupPolicy)
+			}
 			for _, c := range m.Spec.Template.Spec.Containers {
 				program := append(slices.Clone(c.Command), "mobd")[0]
 				checkFlags(t, name, program, c.Args)
