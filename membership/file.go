@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // The types of PEM blocks in files.
@@ -50,9 +51,10 @@ func blocks(text []byte, kinds ...string) ([][]byte, error) {
 	return out, nil
 }
 
-// ReadSecret reads the file of a secret. It fails if other users can read it too.
+// ReadSecret reads the file of a secret. It fails if other users can read it too. Root's group may: a credential that
+// systemd passes to a service has mode 0440, and an access control list with the user of the service.
 func ReadSecret(path string) (*Secret, error) {
-	text, mode, err := readFile(path, maxFile)
+	text, info, err := readFile(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the network's secret: %w", err)
 	}
@@ -60,9 +62,13 @@ func ReadSecret(path string) (*Secret, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not the secret of a network: %w", path, err)
 	}
-	if mode.Perm()&0o077 != 0 {
+	denied := os.FileMode(0o077)
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Gid == 0 {
+		denied = 0o037
+	}
+	if mode := info.Mode().Perm(); mode&denied != 0 {
 		return nil, fmt.Errorf("the network's secret %s can be read by other users (mode %04o): `chmod 600 %s`, "+
-			"or make a new network if one of them may have read it", path, mode.Perm(), path)
+			"or make a new network if one of them may have read it", path, mode, path)
 	}
 	s, err := secretOf(b[0])
 	if err != nil {
@@ -125,22 +131,22 @@ func ReadLists(path string) (Lists, error) {
 	return read(path, maxListsFile, "list of revoked members", ParseLists)
 }
 
-func readFile(path string, limit int64) ([]byte, os.FileMode, error) {
+func readFile(path string, limit int64) ([]byte, os.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() && info.Mode()&os.ModeNamedPipe == 0 {
-		return nil, 0, errors.New(path + " is not a file")
+		return nil, nil, errors.New(path + " is not a file")
 	}
 	b, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(b)) > limit {
 		err = errors.New(path + " is too large")
 	}
-	return b, info.Mode(), err
+	return b, info, err
 }

@@ -324,6 +324,8 @@ func TestFiles(t *testing.T) {
 		}
 		return path
 	}
+	group := write("group", secret.PEM(), 0o640)
+	_ = os.Chown(group, -1, 12345) // the files of root have its group
 	s, err := ReadSecret(write("secret", secret.PEM(), 0o600))
 	if err != nil || s.ID() != secret.ID() {
 		t.Fatal(err)
@@ -338,7 +340,7 @@ func TestFiles(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		write("world", secret.PEM(), 0o604):                     "can be read by other users (mode 0604): `chmod 600",
-		write("group", secret.PEM(), 0o640):                     "can be read by other users (mode 0640)",
+		group:                                                   "can be read by other users (mode 0640)",
 		write("cert", grant.PEM(), 0o600):                       "is not the secret of a network",
 		write("empty", nil, 0o600):                              "is not the secret of a network",
 		write("huge", make([]byte, maxFile+1), 0o600):           "too large",
@@ -359,6 +361,32 @@ func TestFiles(t *testing.T) {
 	checkError(t, err, "is not a list of revoked members")
 	_, err = ReadLists(write("list and junk", slices.Concat(list.PEM(), grant.PEM()), 0o644))
 	checkError(t, err, "is not a list of revoked members")
+}
+
+// TestSecretFromSystemd checks a secret with the owner and the mode of a credential of a service: see LoadCredential= in
+// systemd.exec(5).
+func TestSecretFromSystemd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "network")
+	secret := newSecret(t)
+	if err := os.WriteFile(path, secret.PEM(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(path, 0, 0); err != nil {
+		t.Skip(err) // only root may
+	}
+	for mode, want := range map[os.FileMode]string{
+		0o440: "", 0o400: "", 0o444: "can be read by other users", 0o460: "can be read by other users",
+	} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadSecret(path)
+		if want != "" {
+			checkError(t, err, want)
+		} else if err != nil || s.ID() != secret.ID() {
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+	}
 }
 
 // A damaged file has one error and no panic, and what is read is what was signed.
