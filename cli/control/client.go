@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -297,15 +298,18 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case c.Info.ID != "" && endOfConn(err):
 		return errExited
 	case endOfConn(err):
-		err = errors.New("it closed the connection, as for a user with hundreds of them")
+		return fmt.Errorf("%s: the daemon closed the connection, as it does when it ends, or if a user has hundreds of "+
+			"connections: end other commands of this user, or try again", c.path)
 	}
 	return c.unexpected(err)
 }
 
-// endOfConn reports whether err means that the other end has closed.
+// endOfConn reports whether err means that the other end has closed. net/http has a text for a connection that is closed
+// before the request is sent.
 func endOfConn(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		strings.HasSuffix(err.Error(), "server closed idle connection")
 }
 
 func (c *Client) hung() error {

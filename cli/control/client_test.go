@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -57,20 +58,50 @@ func answerWith(t *testing.T, f func(net.Conn)) (data string) {
 	return data
 }
 
+// readRequest reads a request without a body.
+func readRequest(c net.Conn) { _, _ = http.ReadRequest(bufio.NewReader(c)) }
+
 func TestDialOther(t *testing.T) {
 	for name, answer := range map[string]string{
 		"garbage":       "\x00\x01\x02 what?\n\n",
-		"nothing":       "",
 		"another":       "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
 		"not found":     "HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}",
-		"broken":        "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"id\":",
 		"another shape": "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"id\":1}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			data := answerWith(t, func(c net.Conn) { _, _ = io.WriteString(c, answer) })
+			data := answerWith(t, func(c net.Conn) {
+				readRequest(c)
+				_, _ = io.WriteString(c, answer)
+			})
 			_, err := Dial(context.Background(), data)
 			if err == nil || !strings.Contains(err.Error(), "does not answer as mobd does") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%v", err)
+			}
+		})
+	}
+}
+
+// TestDialClosed checks that the end of a connection, early or late, has its own text: a user may have too many of them.
+func TestDialClosed(t *testing.T) {
+	for name, f := range map[string]func(net.Conn){
+		"at once":    func(net.Conn) {},
+		"unanswered": readRequest,
+		"in the head": func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n")
+		},
+		"in the body": func(c net.Conn) {
+			readRequest(c)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"id\":")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := answerWith(t, f)
+			for range 100 { // it may be closed before, while and after the request is sent
+				_, err := Dial(t.Context(), data)
+				if err == nil || !strings.Contains(err.Error(), "the daemon closed the connection") {
+					t.Fatal(err)
+				}
 			}
 		})
 	}
