@@ -144,9 +144,10 @@ func (c *Client) Stop(ctx context.Context, name string) error {
 	return c.call(ctx, "POST", "/v1/stop", NameRequest{Name: name}, nil)
 }
 
-// Remove forgets a transfer, and deletes what was fetched if content is set.
+// Remove forgets a transfer, and deletes what was fetched if content is set, which takes long for many files on a slow disk. It
+// blocks until that is done.
 func (c *Client) Remove(ctx context.Context, name string, content bool) (r Removal, err error) {
-	return r, c.call(ctx, "POST", "/v1/remove", NameRequest{Name: name, Content: content}, &r)
+	return r, c.wait(ctx, "POST", "/v1/remove", NameRequest{Name: name, Content: content}, &r)
 }
 
 // Limits returns the limits of the node.
@@ -185,10 +186,15 @@ func (c *Client) Describe(ctx context.Context, link *proto.Link, waiting func(st
 	return m, nil, err
 }
 
-// call makes a call with one answer.
+// call makes a call with one answer, which comes within callTimeout.
 func (c *Client) call(ctx context.Context, method, path string, body, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	return c.wait(ctx, method, path, body, out)
+}
+
+// wait makes a call with one answer.
+func (c *Client) wait(ctx context.Context, method, path string, body, out any) error {
 	resp, err := c.send(ctx, method, path, body)
 	if err != nil {
 		return err

@@ -58,8 +58,12 @@ func answerWith(t *testing.T, f func(net.Conn)) (data string) {
 	return data
 }
 
-// readRequest reads a request without a body.
-func readRequest(c net.Conn) { _, _ = http.ReadRequest(bufio.NewReader(c)) }
+// readRequest reads a request.
+func readRequest(c net.Conn) {
+	if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+}
 
 func TestDialOther(t *testing.T) {
 	for name, answer := range map[string]string{
@@ -115,6 +119,25 @@ func TestDialHungDaemon(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Fatalf("%v", err)
 	}
+}
+
+// TestSlowRemove checks that a removal may take as long as it does, such as that of many files on a network file system.
+func TestSlowRemove(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		go func() {
+			defer there.Close()
+			readRequest(there)
+			time.Sleep(time.Hour)
+			_, _ = io.WriteString(there, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+`{"id":"b"}`)
+		}()
+		c := newClient("data", "socket")
+		defer c.Close()
+		c.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return here, nil }
+		if r, err := c.Remove(t.Context(), "a", true); err != nil || r.ID != "b" {
+			t.Errorf("%q, %v", r.ID, err)
+		}
+	})
 }
 
 func TestDialNoDaemon(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,7 +49,9 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	slow := time.AfterFunc(10*time.Second, func() { a.Note("waiting for the disk; Ctrl-C ends the wait") })
 	r, err := s.Remove(ctx, c.Name, f.content)
+	slow.Stop()
 	if err != nil {
 		return s.NoTransfer(c.Name, err)
 	}
