@@ -26,8 +26,8 @@ func (n *NetworkFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&n.revoked, "revoked", "", "file with a list of revoked members, which mob network revoke prints")
 }
 
-// Config checks the flags. It returns nil without a network.
-func (n *NetworkFlags) Config() (*membership.Config, error) {
+// Config checks the flags of a program that needs a certificate with one of roles. It returns nil without a network.
+func (n *NetworkFlags) Config(roles membership.Roles) (*membership.Config, error) {
 	if n.network == "" {
 		if n.certificate != "" || n.revoked != "" {
 			return nil, errors.New("--certificate and --revoked are for a network: give --network as well")
@@ -52,7 +52,10 @@ func (n *NetworkFlags) Config() (*membership.Config, error) {
 		if cfg.Network, err = membership.ParseID(n.network); err != nil {
 			return nil, fmt.Errorf("--network: %w", err)
 		}
-		if cfg.Grant, err = membership.ReadGrant(n.certificate); err != nil {
+		if cfg.Grant, err = membership.ReadGrant(n.certificate); err == nil {
+			err = CheckRoles(cfg.Grant, roles)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -64,8 +67,8 @@ func (n *NetworkFlags) Config() (*membership.Config, error) {
 
 // Reload takes the certificate and the list of the flags for a running member, nil without a
 // network. It returns what changed, as text.
-func (n *NetworkFlags) Reload(m *membership.Member) (changed string, err error) {
-	cfg, err := n.Config()
+func (n *NetworkFlags) Reload(m *membership.Member, roles membership.Roles) (changed string, err error) {
+	cfg, err := n.Config(roles)
 	switch {
 	case err != nil:
 		return "", err
@@ -91,12 +94,12 @@ func (n *NetworkFlags) Reload(m *membership.Member) (changed string, err error) 
 	return changed, nil
 }
 
-// CheckRoles fails if the certificate of a configuration is for something else.
-func CheckRoles(cfg *membership.Config, roles membership.Roles) error {
-	if cfg == nil || cfg.Grant == nil || cfg.Grant.Certificate.Roles.Has(roles) {
+// CheckRoles fails if a certificate has none of roles.
+func CheckRoles(g *membership.Grant, roles membership.Roles) error {
+	if g.Certificate.Roles.Has(roles) {
 		return nil
 	}
-	return fmt.Errorf("the certificate has the roles %s: one with --role %s is needed", cfg.Grant.Certificate.Roles, roles)
+	return fmt.Errorf("the certificate has the roles %s: one with --role %s is needed", g.Certificate.Roles, roles)
 }
 
 // LogNetwork logs the network of a node.

@@ -110,7 +110,7 @@ func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
 // config checks the flags and completes the configuration. A certificate has the cluster of the node, unless a flag gives
 // it.
 func (n *Flags) config(env *command.Env) (err error) {
-	if n.Network, err = n.network.Config(); err != nil {
+	if n.Network, err = n.network.Config(membership.DefaultRoles); err != nil {
 		return err
 	}
 	if n.Network != nil && n.Network.Grant != nil && !n.given("cluster") {
@@ -121,9 +121,6 @@ func (n *Flags) config(env *command.Env) (err error) {
 		return errors.New("--cluster is missing: name the cluster of this node")
 	case len(n.ListenAddrs) == 0:
 		return errors.New("--listen is missing: give an address such as /ip4/0.0.0.0/tcp/4001")
-	}
-	if err := CheckRoles(n.Network, membership.DefaultRoles); err != nil {
-		return err
 	}
 	if err := proto.CheckCluster(n.Cluster); err != nil {
 		return fmt.Errorf("--cluster: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
 )
@@ -40,7 +41,7 @@ func (r *reloader) reload() {
 		{"limits", r.limits},
 		{"trackers", r.trackers},
 		{"keep", r.keep},
-		{"network", func(n *Flags) (string, error) { return n.network.Reload(r.node.Membership()) }},
+		{"network", func(n *Flags) (string, error) { return n.network.Reload(r.node.Membership(), membership.DefaultRoles) }},
 	} {
 		changed, err := s.apply(n)
 		switch {

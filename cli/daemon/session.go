@@ -9,6 +9,7 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/proto"
@@ -67,7 +68,7 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content,
 	_, none := errors.AsType[*control.NoDaemonError](err)
 	switch {
 	case none && c.Link != nil:
-		if _, err := n.Config(); err != nil {
+		if _, err := n.Config(membership.DefaultRoles); err != nil {
 			return nil, err
 		}
 		local := LocalFlags()

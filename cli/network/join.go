@@ -176,7 +176,7 @@ func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
 func (f *joinFlags) setCluster(in *membership.Invitation) error {
 	switch {
 	case in.Grant != nil:
-		if err := daemon.CheckRoles(&membership.Config{Grant: in.Grant}, membership.DefaultRoles); err != nil {
+		if err := daemon.CheckRoles(in.Grant, membership.DefaultRoles); err != nil {
 			return err
 		}
 		if c := in.Grant.Certificate.Cluster; f.cluster != "" && f.cluster != c {

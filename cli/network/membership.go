@@ -29,7 +29,7 @@ func trackerMembership(
 
 // reloadMembership reads the certificate and the list of a tracker again.
 func reloadMembership(n *daemon.NetworkFlags, log *slog.Logger, m *membership.Member) {
-	switch changed, err := n.Reload(m); {
+	switch changed, err := n.Reload(m, membership.Track); {
 	case err != nil:
 		log.Error("network not read again: the old values stay", "error", err)
 	case changed != "":

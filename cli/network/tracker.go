@@ -82,10 +82,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 	if err := f.bt.check(); err != nil {
 		return err
 	}
-	network, err := f.network.Config()
-	if err == nil {
-		err = daemon.CheckRoles(network, membership.Track)
-	}
+	network, err := f.network.Config(membership.Track)
 	if err != nil {
 		return command.Usagef("%w", err)
 	}
