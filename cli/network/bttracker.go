@@ -58,9 +58,7 @@ func (b *btTracker) start(env *command.Env, cfg tracker.Config) (stop func(), er
 
 // hangup reloads the list of torrents.
 func (b *btTracker) hangup(log *slog.Logger) {
-	if b.torrents == "" || b.reload == nil {
-		log.Info("SIGHUP ignored: there is no list of torrents to reload")
-	} else if err := b.reload(); err != nil {
+	if err := b.reload(); err != nil {
 		log.Error("the list of torrents was not reloaded", "error", err)
 	}
 }

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"log/slog"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -32,7 +33,7 @@ func reloadMembership(n *daemon.NetworkFlags, log *slog.Logger, m *membership.Me
 	switch changed, err := n.Reload(m, membership.Track); {
 	case err != nil:
 		log.Error("network not read again: the old values stay", "error", err)
-	case changed != "":
-		log.Info("network read again", "now", changed)
+	case m != nil:
+		log.Info("network read again", "now", cmp.Or(changed, "as before"))
 	}
 }

@@ -137,7 +137,12 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 	daemon.LogNetwork(log, member.Get())
 	defer command.OnHangup(func() {
 		defer systemd.Reloading()()
-		f.bt.hangup(log)
+		switch {
+		case f.bt.torrents != "":
+			f.bt.hangup(log)
+		case network == nil:
+			log.Info("SIGHUP ignored: there is neither a list of torrents nor a network")
+		}
 		reloadMembership(&f.network, log, member.Get())
 	})()
 	if _, err := fmt.Fprintln(a.Out, daemon.OwnAddr(h, addrs[0])); err != nil {
