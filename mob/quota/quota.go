@@ -50,13 +50,16 @@ func (q *Quota[K]) Release(k K) {
 // Used returns the number of slots that are held.
 func (q *Quota[K]) Used() int { return q.used }
 
-// Host returns whom an address counts for: itself, or the /64 of an IPv6 address, all of which
-// one machine may use.
+// Host returns whom an address counts for: itself, or the /64 of an IPv6 address or the /8 of a
+// loopback address, all of which one machine may use.
 func Host(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
+	bits := 32
 	if a.Is6() {
-		p, _ := a.Prefix(64) // fails only if the address is invalid
-		return p.Addr()
+		bits = 64
+	} else if a.IsLoopback() {
+		bits = 8
 	}
-	return a
+	p, _ := a.Prefix(bits) // fails only if the address is invalid
+	return p.Addr()
 }

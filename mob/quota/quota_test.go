@@ -65,10 +65,17 @@ func TestHost(t *testing.T) {
 		"2001:db8:1:2:ffff::1": "2001:db8:1:2::",
 		"fe80::2:3:4:5%eth0":   "fe80::",
 		"2001:db8:1:3::1":      "2001:db8:1:3::",
+		"127.0.0.1":            "127.0.0.0",
+		"127.9.8.7":            "127.0.0.0",
+		"::ffff:127.9.8.7":     "127.0.0.0",
+		"::1":                  "::",
 	} {
 		if got := Host(netip.MustParseAddr(from)); got != netip.MustParseAddr(want) {
 			t.Errorf("%s counts for %s, want %s", from, got, want)
 		}
+	}
+	if got := Host(netip.Addr{}); got.IsValid() {
+		t.Errorf("no address counts for %s", got)
 	}
 }
 

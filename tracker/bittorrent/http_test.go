@@ -144,10 +144,10 @@ func FuzzHTTPAnnounce(f *testing.F) {
 }
 
 // dialFrom connects to a tracker from an address, until the end of the test.
-func dialFrom(t *testing.T, s *Server, from string) net.Conn {
+func dialFrom(t *testing.T, at netip.AddrPort, from string) net.Conn {
 	t.Helper()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	c, err := d.Dial("tcp", s.Addrs()[0].String())
+	c, err := d.Dial("tcp", at.String())
 	if err != nil {
 		t.Skip("cannot connect: ", err) // a machine may have one loopback address
 	}
@@ -170,19 +170,25 @@ func scrapes(t *testing.T, c net.Conn) bool {
 func TestHTTPConnectionsBounded(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, tracker.Config{MaxStreams: 4}, new(clock), "127.0.0.1:0")
-	open := []net.Conn{dialFrom(t, s, "127.0.0.1"), dialFrom(t, s, "127.0.0.1")} // without a request
-	for range 3 {
-		if scrapes(t, dialFrom(t, s, "127.0.0.1")) {
-			t.Error("one address has more than half of the connections")
+	l, err := listen("[::1]:0")
+	if err != nil {
+		t.Skip("cannot listen: ", err) // a machine may have no IPv6
+	}
+	s.serve(l)
+	at, at6 := s.Addrs()[0], s.Addrs()[1]
+	open := []net.Conn{dialFrom(t, at, "127.0.0.1"), dialFrom(t, at, "127.0.0.2")} // without a request
+	for _, from := range []string{"127.0.0.1", "127.0.0.2", "127.1.2.3"} {
+		if scrapes(t, dialFrom(t, at, from)) {
+			t.Error("one host has more than half of the connections")
 		}
 	}
-	if !scrapes(t, dialFrom(t, s, "127.0.0.2")) {
-		t.Error("one address has all connections")
+	if !scrapes(t, dialFrom(t, at6, "::1")) {
+		t.Error("one host has all connections")
 	}
 	for _, c := range open {
 		c.Close()
 	}
-	for !scrapes(t, dialFrom(t, s, "127.0.0.1")) { // until the server has seen that they are closed
+	for !scrapes(t, dialFrom(t, at, "127.0.0.1")) { // until the server has seen that they are closed
 		time.Sleep(time.Millisecond)
 	}
 }
