@@ -222,10 +222,7 @@ func protocolError(text string) *proto.Goodbye {
 // goodbye converts an error into a message, with the text cut to the message's limit.
 func goodbye(e *proto.RemoteError) *proto.Goodbye {
 	text := strings.ToValidUTF8(e.Text, "?")
-	if len(text) > proto.MaxText {
-		text = strings.ToValidUTF8(text[:proto.MaxText], "")
-	}
-	return &proto.Goodbye{Code: e.Code, Text: text}
+	return &proto.Goodbye{Code: e.Code, Text: strings.ToValidUTF8(text[:min(len(text), proto.MaxText)], "")}
 }
 
 func (s *Server) announce(from origin, a *proto.Announce) proto.Message {

@@ -52,13 +52,7 @@ func (s *Server) check(r *http.Request, owner bool) *rejection {
 
 // allows reports whether a request has the token, or needs none.
 func (s *Server) allows(r *http.Request, owner bool) bool {
-	if s.addr.unix() {
-		return true
-	}
-	if !owner && safe(r.Method) && s.addr.loopback() {
-		return true
-	}
-	return s.owned(r)
+	return !owner && safe(r.Method) && s.addr.loopback() || s.owned(r)
 }
 
 // owned reports whether a request has the token, or a cookie that was made for it.
@@ -97,16 +91,12 @@ func (s *Server) knows(host string) bool {
 
 // allowedHosts returns the names of a server.
 func allowedHosts(a address, more []string) map[string]bool {
-	hosts := map[string]bool{"localhost": true}
-	if name, err := os.Hostname(); err == nil {
+	machine, _ := os.Hostname()
+	hosts := map[string]bool{}
+	for _, name := range append([]string{"localhost", machine, a.host}, more...) {
 		hosts[hostname(name)] = true
 	}
-	if a.host != "" {
-		hosts[hostname(a.host)] = true
-	}
-	for _, name := range more {
-		hosts[hostname(name)] = true
-	}
+	delete(hosts, "")
 	return hosts
 }
 

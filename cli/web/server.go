@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strings"
 	"sync"
 	"time"
 
@@ -231,9 +230,6 @@ func (w *deadlineWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter 
 
 // remoteHost returns the address that a request is charged to, the zero address for all Unix sockets.
 func remoteHost(addr string) netip.Addr {
-	a, err := netip.ParseAddrPort(strings.TrimSpace(addr))
-	if err != nil {
-		return netip.Addr{}
-	}
+	a, _ := netip.ParseAddrPort(addr)
 	return quota.Host(a.Addr())
 }
