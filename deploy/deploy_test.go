@@ -73,6 +73,9 @@ func TestUnits(t *testing.T) {
 			}
 		}
 	}
+	if variables(t, "systemd/mobd.service")["RestrictSUIDSGID"] != "" {
+		t.Error("mobd cannot give directories their setgid bit")
+	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("no systemd to say how exposed the services are")

@@ -89,6 +89,7 @@ func (i *installation) test() {
 	i.configure()
 	i.groupOnly()
 	i.upgradeInTransfer()
+	i.getDirectory()
 	i.trackerRuns()
 	i.removal()
 }
@@ -204,6 +205,27 @@ func (i *installation) upgradeInTransfer() {
 	}
 	if got := i.run("cat", "/etc/mob/mobd.toml"); !strings.Contains(got, `cluster = "here"`) {
 		i.t.Error("the upgrade lost the configuration")
+	}
+}
+
+// getDirectory fetches a directory with directories into one of the group, from which they get setgid.
+func (i *installation) getDirectory() {
+	i.t.Helper()
+	i.run("mkdir", "-p", "/srv/tree/sub/sub")
+	ctx, cancel := context.WithTimeout(i.t.Context(), time.Minute)
+	defer cancel()
+	link, err := i.command(ctx, "root", "mob", "--data", "/srv/node", "seed", "/srv/tree").Output()
+	if err != nil {
+		i.t.Fatalf("seed: %v", err)
+	}
+	if out, err := i.try("member", "mob", "--data", data, "get", strings.TrimSpace(string(link)), "-o", "/srv/content/tree"); err != nil {
+		i.t.Fatalf("a directory: %v: %s", err, out)
+	}
+	if modes := i.run("stat", "-c", "%a", "/srv/content/tree/sub", "/srv/content/tree/sub/sub"); modes != "2755\n2755" {
+		i.t.Errorf("directories with the modes %q", modes)
+	}
+	if out, err := i.try("member", "mob", "--data", data, "rm", "/srv/content/tree", "--content"); err != nil || i.there("/srv/content/tree") {
+		i.t.Errorf("its removal: %v: %s", err, out)
 	}
 }
 
