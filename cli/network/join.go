@@ -164,11 +164,11 @@ func (f *joinFlags) plan(in *membership.Invitation) (*joinPlan, error) {
 	}
 	text = append([]byte("# Written by `mob join`. The keys are the flags of `mobd --help` by their names.\n"), text...)
 	j.files = append(j.files, joinFile{f.config, text, 0o644})
-	start := "mobd --config " + f.config
+	start := []string{"mobd --config " + f.config}
 	if _, err := os.Stat("/usr/lib/systemd/system/mobd.service"); err == nil && f.config == systemConfig && f.data == systemData {
-		start = "systemctl enable --now mobd"
+		start = []string{"systemctl enable mobd", "systemctl restart mobd"} // it may run
 	}
-	j.next = append(j.next, start)
+	j.next = append(j.next, start...)
 	return j, nil
 }
 

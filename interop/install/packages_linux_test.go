@@ -90,6 +90,7 @@ func (i *installation) test() {
 	i.groupOnly()
 	i.upgradeInTransfer()
 	i.getDirectory()
+	i.joinNetwork()
 	i.trackerRuns()
 	i.removal()
 }
@@ -229,6 +230,24 @@ func (i *installation) getDirectory() {
 	}
 }
 
+// joinNetwork makes the running node a member of a network, as docs/operating/secure.md tells to, and does what the command
+// prints.
+func (i *installation) joinNetwork() {
+	i.t.Helper()
+	i.run("mob", "network", "new", "/etc/mob/network")
+	i.run("chmod", "600", "/etc/mob/network")
+	id := i.run("runuser", "-u", "mob", "--", "mob", "--data", data, "network", "id")
+	i.run("sh", "-c", "mob network sign /etc/mob/network "+id+" --cluster here >/root/cert")
+	_, next, _ := strings.Cut(i.run("sh", "-c", "mob network show /root/cert --join 2>/dev/null | mob join - --force"), "next")
+	for command := range strings.Lines(next) {
+		i.run(strings.Fields(command)...)
+	}
+	i.await("the node is a member", func() bool {
+		out, err := i.try("root", "mob", "--data", data, "status")
+		return err == nil && strings.Contains(out, "net-")
+	})
+}
+
 // linkRate limits the machine's loopback, over which the nodes exchange the content.
 func (i *installation) linkRate(action, rate string) {
 	i.t.Helper()
@@ -276,11 +295,16 @@ func (i *installation) status() (only transfer) {
 	return only
 }
 
-// trackerRuns starts the unit of the tracker, which needs no configuration.
+// trackerRuns starts the unit of the tracker, which needs no configuration, and then with the secret of the network, which only
+// root can read.
 func (i *installation) trackerRuns() {
 	i.t.Helper()
 	i.run("systemctl", "start", "mob-tracker")
 	i.await("the tracker has a key", func() bool { return i.there("/var/lib/private/mob-tracker/tracker/key") })
+	i.write("/etc/systemd/system/mob-tracker.service.d/secret.conf", "[Service]\nLoadCredential=network:/etc/mob/network\n")
+	i.run("sed", "-i", "/^TRACKER_FLAGS=/s#$# --network /run/credentials/mob-tracker.service/network#", "/etc/mob/tracker.env")
+	i.run("systemctl", "daemon-reload")
+	i.run("systemctl", "restart", "mob-tracker")
 	if state, _ := i.try("root", "systemctl", "is-active", "mob-tracker"); state != "active" {
 		i.t.Errorf("the tracker is %s", state)
 	}
