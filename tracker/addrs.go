@@ -69,14 +69,8 @@ func observedIP(remote multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if _, err := remote.ValueForProtocol(multiaddr.P_CIRCUIT); err == nil {
 		return nil
 	}
-	ip, err := manet.ToIP(remote)
-	if err != nil {
-		return nil
-	}
-	a, err := manet.FromIP(ip)
-	if err != nil {
-		return nil
-	}
+	ip, _ := manet.ToIP(remote)
+	a, _ := manet.FromIP(ip)
 	return a
 }
 

@@ -38,12 +38,10 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 		return nil, err
 	}
 	// Encoded before the call returns: then the caller may change req.
-	frame, err := proto.AppendFrame(nil, req)
-	if err != nil {
-		return nil, err
-	}
-	if a, ok := req.(*proto.Announce); ok {
-		if frame, err = appendReports(frame, a); err != nil {
+	var frame []byte
+	for _, m := range withReports(req) {
+		var err error
+		if frame, err = proto.AppendFrame(frame, m); err != nil {
 			return nil, err
 		}
 	}
@@ -73,16 +71,17 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	return replies, err
 }
 
-func appendReports(frame []byte, a *proto.Announce) (_ []byte, err error) {
-	if a.Received != nil {
-		if frame, err = proto.AppendFrame(frame, a.Received); err != nil {
-			return nil, err
-		}
+// withReports returns a request, and the reports that follow an announce.
+func withReports(req proto.Message) []proto.Message {
+	all := []proto.Message{req}
+	a, ok := req.(*proto.Announce)
+	if ok && a.Received != nil {
+		all = append(all, a.Received)
 	}
-	if a.Measured != nil {
-		return proto.AppendFrame(frame, a.Measured)
+	if ok && a.Measured != nil {
+		all = append(all, a.Measured)
 	}
-	return frame, nil
+	return all
 }
 
 // collect waits for n results, or for the grace after the first reply.

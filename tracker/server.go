@@ -193,14 +193,9 @@ func (s *Server) readReports(st network.Stream, id proto.PeerID, swarm []byte) {
 		if err != nil {
 			return
 		}
-		switch m := m.(type) {
-		case *proto.Received:
-			s.noteReports(id, swarm, m, nil)
-		case *proto.Measured:
-			s.noteReports(id, swarm, nil, m)
-		default:
-			return
-		}
+		received, _ := m.(*proto.Received)
+		measured, _ := m.(*proto.Measured)
+		s.noteReports(id, swarm, received, measured)
 	}
 }
 

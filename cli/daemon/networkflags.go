@@ -42,10 +42,9 @@ func (n *NetworkFlags) Config(roles membership.Roles) (*membership.Config, error
 			return nil, errors.New("with the secret of the network a node signs its own certificate: " +
 				"give --network the id, or leave --certificate out")
 		}
-		if cfg.Secret, err = membership.ReadSecret(n.network); err != nil {
-			return nil, err
+		if cfg.Secret, err = membership.ReadSecret(n.network); err == nil {
+			cfg.Network = cfg.Secret.ID()
 		}
-		cfg.Network = cfg.Secret.ID()
 	case n.certificate == "":
 		return nil, errors.New("--certificate is missing: give one, or give --network the file with the secret")
 	default:
@@ -55,11 +54,8 @@ func (n *NetworkFlags) Config(roles membership.Roles) (*membership.Config, error
 		if cfg.Grant, err = membership.ReadGrant(n.certificate); err == nil {
 			err = CheckRoles(cfg.Grant, roles)
 		}
-		if err != nil {
-			return nil, err
-		}
 	}
-	if n.revoked != "" {
+	if err == nil && n.revoked != "" {
 		cfg.Lists, err = membership.ReadLists(n.revoked)
 	}
 	return cfg, err
