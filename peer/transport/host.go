@@ -38,7 +38,7 @@ const (
 	// overloaded. Yamux extends it in its second half only, so half of it is certain.
 	writeTimeout = 90 * time.Second
 	// idleCheck is the interval of checks for idle connections.
-	idleCheck = 15 * time.Second
+	idleCheck = 5 * time.Second
 )
 
 // NewHost returns a libp2p host for a node or a tracker: TLS 1.3 and yamux over TCP,

@@ -45,6 +45,7 @@ type limits struct {
 
 	mu      sync.Mutex
 	conns   *quota.Quota[netip.Addr] // inbound connections
+	many    int                      // inbound connections, a quarter of those allowed
 	streams *quota.Quota[netip.Addr] // inbound streams of non-members
 	peers   map[peer.ID]*usage       // peers with a connection
 	now     func() time.Time
@@ -122,6 +123,7 @@ func newLimits(conns int) (*limits, error) {
 	return &limits{
 		ResourceManager: rm,
 		conns:           quota.New[netip.Addr](conns * 3 / 4),
+		many:            conns * 3 / 16,
 		streams:         quota.New[netip.Addr](maxNonMemberStreams),
 		peers:           map[peer.ID]*usage{},
 		now:             time.Now,
@@ -269,12 +271,17 @@ func (l *limits) protect(id peer.ID, protected bool) {
 	l.forget(id, u)
 }
 
-// isIdle reports whether a peer is a non-member without a stream for idleTimeout.
+// isIdle reports whether a peer is a non-member without a stream for idleTimeout. With many connections it is idle after
+// idleCheck: a tracker serves more nodes than it may have connections, and half of them may be behind one address.
 func (l *limits) isIdle(id peer.ID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	timeout := idleTimeout
+	if l.conns.Used() > l.many {
+		timeout = idleCheck
+	}
 	u := l.peers[id]
-	return u != nil && !u.protected && len(u.streams) == 0 && l.now().Sub(u.used) >= idleTimeout
+	return u != nil && !u.protected && len(u.streams) == 0 && l.now().Sub(u.used) >= timeout
 }
 
 // closeIdle closes the idle connections of non-members.

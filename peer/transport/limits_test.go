@@ -2,6 +2,7 @@ package transport
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"syscall"
 	"testing"
@@ -175,6 +176,12 @@ func TestNonMemberStreamsBounded(t *testing.T) {
 // The connection of a non-member ends some time after its last stream. That of a member does
 // not.
 func TestIdleConnections(t *testing.T) {
+	t.Run("few", func(t *testing.T) { testIdleConnections(t, idleTimeout, 0) })
+	t.Run("many", func(t *testing.T) { testIdleConnections(t, idleCheck, maxConns) })
+}
+
+// testIdleConnections checks when an idle connection is closed beside more of them.
+func testIdleConnections(t *testing.T, timeout time.Duration, more int) {
 	a, b := newListening(t), newListening(t)
 	b.SetStreamHandler("/echo", func(s network.Stream) { s.Close() })
 	if err := a.Connect(within(t), peer.AddrInfo{ID: b.ID(), Addrs: b.Addrs()}); err != nil {
@@ -189,6 +196,9 @@ func TestIdleConnections(t *testing.T) {
 	at := time.Now()
 	l.mu.Lock()
 	l.now = func() time.Time { return at } // called with the lock held
+	for range more {
+		l.conns.Grant(netip.Addr{})
+	}
 	l.mu.Unlock()
 	until := func(what string, holds func(network.Conn) bool) {
 		t.Helper()
@@ -205,6 +215,9 @@ func TestIdleConnections(t *testing.T) {
 		l.mu.Lock()
 		at = at.Add(after)
 		l.mu.Unlock()
+		if idle := l.isIdle(a.ID()); idle != (open == 0) {
+			t.Fatalf("after %v: idle %t", after, idle)
+		}
 		l.closeIdle(b.Network().Conns())
 		if open == 0 {
 			until("idle connections end", func(network.Conn) bool { return false })
@@ -216,8 +229,8 @@ func TestIdleConnections(t *testing.T) {
 	b.ConnManager().Protect(a.ID(), "swarm")
 	check(2*idleTimeout, 1)
 	b.ConnManager().Unprotect(a.ID(), "swarm")
-	check(idleTimeout/2, 1)
-	check(idleTimeout, 0)
+	check(timeout/2, 1)
+	check(timeout, 0)
 }
 
 // A stream that is not read takes 256 KiB, and not more however much is sent.
