@@ -304,7 +304,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	case c.Info.ID != "" && endOfConn(err):
 		return errExited
 	case endOfConn(err):
-		return fmt.Errorf("%s: the daemon closed the connection, as it does when it ends, or if a user has hundreds of "+
+		return fmt.Errorf("%s: the daemon closed the connection: it ends, or this user has hundreds of "+
 			"connections: end other commands of this user, or try again", c.path)
 	}
 	return c.unexpected(err)

@@ -88,7 +88,7 @@ func TestDialOther(t *testing.T) {
 // TestDialClosed checks that the end of a connection, early or late, has its own text: a user may have too many of them.
 func TestDialClosed(t *testing.T) {
 	for name, f := range map[string]func(net.Conn){
-		"at once":    func(net.Conn) {},
+		"before":     func(net.Conn) {},
 		"unanswered": readRequest,
 		"in the head": func(c net.Conn) {
 			readRequest(c)
@@ -121,7 +121,7 @@ func TestDialHungDaemon(t *testing.T) {
 	}
 }
 
-// TestSlowRemove checks that a removal may take as long as it does, such as that of many files on a network file system.
+// TestSlowRemove checks that a removal may take long, as for many files on a network file system.
 func TestSlowRemove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()

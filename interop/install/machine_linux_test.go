@@ -16,7 +16,7 @@ import (
 
 // bootScript makes the root of a machine: the root of this one, read-only, below a layer in
 // memory. Namespaces of all kinds except the user namespace keep the rest apart. Of the kernel's
-// settings the machine can change only those for its network, systemd starts only the units that
+// settings the machine can change only those for its network. Mounts are shared, as systemd has them on a host. It starts only the units that
 // the test requests, and it has no capability that reaches the clock, modules or devices.
 const bootScript = `set -e
 mount --make-rprivate /
@@ -53,6 +53,7 @@ ip link set lo up
 cd "$root"
 pivot_root . mnt
 umount -l /mnt
+mount --make-rshared /
 exec chroot . setpriv \
   --bounding-set -sys_time,-sys_module,-sys_rawio,-mknod,-syslog,-wake_alarm,-mac_admin,-mac_override \
   env -i container=mob PATH="$PATH" \

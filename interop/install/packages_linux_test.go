@@ -209,7 +209,7 @@ func (i *installation) upgradeInTransfer() {
 	}
 }
 
-// getDirectory fetches a directory with directories into one of the group, from which they get setgid.
+// getDirectory fetches a directory into the directory of the group. Its directories inherit setgid there.
 func (i *installation) getDirectory() {
 	i.t.Helper()
 	i.run("mkdir", "-p", "/srv/tree/sub/sub")
@@ -230,8 +230,8 @@ func (i *installation) getDirectory() {
 	}
 }
 
-// joinNetwork makes the running node a member of a network, as docs/operating/secure.md tells to, and does what the command
-// prints.
+// joinNetwork makes the running node a member of a network by the steps in docs/operating/secure.md and in the output of
+// mob join.
 func (i *installation) joinNetwork() {
 	i.t.Helper()
 	i.run("mob", "network", "new", "/etc/mob/network")

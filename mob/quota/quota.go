@@ -50,8 +50,8 @@ func (q *Quota[K]) Release(k K) {
 // Used returns the number of slots that are held.
 func (q *Quota[K]) Used() int { return q.used }
 
-// Host returns whom an address counts for: itself, or the /64 of an IPv6 address or the /8 of a
-// loopback address, all of which one machine may use.
+// Host returns the address that an address counts for: itself, or its /64 in IPv6, or its /8 if it
+// is a loopback address. One machine may use all addresses in them.
 func Host(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	bits := 32
