@@ -2,7 +2,6 @@ package bittorrent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -38,6 +37,7 @@ type connManager struct {
 	log    *slog.Logger
 	ctx    context.Context // ends with the swarm or the call, and with the server
 	cancel context.CancelCauseFunc
+	free   chan struct{} // closed once another connManager may run for the hash
 
 	addrs *addrList
 	wg    sync.WaitGroup // connections and dials
@@ -72,6 +72,7 @@ func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h hand
 		hash:    hash,
 		handler: h,
 		log:     log,
+		free:    make(chan struct{}),
 		addrs:   newAddrList(),
 		conns:   map[[20]byte]bool{},
 		shares:  quota.New[netip.Addr](maxConns),
@@ -84,18 +85,16 @@ func (s *Server) newConnManager(ctx context.Context, hash proto.InfoHash, h hand
 	return m
 }
 
-var errTaken = errors.New("another transfer has this info-hash")
-
-// run announces and dials until the context of m ends, and waits for its connections. There
-// is one connManager for each info-hash.
-func (s *Server) run(m *connManager) error {
-	s.mu.Lock()
-	if s.managers[m.hash] != nil {
-		s.mu.Unlock()
-		return errTaken
+// run announces and dials until the context of m ends, and waits for its connections. One connManager runs for each
+// info-hash, so it first waits for the end of another: the search for an info dictionary, which ends sooner than a transfer.
+func (s *Server) run(m *connManager) {
+	for other := s.enter(m); other != m; other = s.enter(m) {
+		select {
+		case <-other.free:
+		case <-m.ctx.Done():
+			return
+		}
 	}
-	s.managers[m.hash] = m
-	s.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, url := range m.trackers {
 		wg.Go(func() { m.announce(url) })
@@ -109,8 +108,18 @@ func (s *Server) run(m *connManager) error {
 	s.mu.Lock()
 	delete(s.managers, m.hash)
 	s.mu.Unlock()
+	close(m.free)
 	m.wg.Wait()
-	return nil
+}
+
+// enter returns the connManager that runs for an info-hash: m, unless there is another.
+func (s *Server) enter(m *connManager) *connManager {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.managers[m.hash] == nil {
+		s.managers[m.hash] = m
+	}
+	return s.managers[m.hash]
 }
 
 func (m *connManager) addLinked(addrs []netip.AddrPort) {

@@ -64,9 +64,7 @@ func (s *Server) Describe(ctx context.Context, link *proto.Link) (info []byte, e
 	defer f.cancel(nil)
 	f.trackers = link.Announce
 	f.addLinked(link.TorrentPeers)
-	if err := s.run(f.connManager); err != nil {
-		return nil, err
-	}
+	s.run(f.connManager)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.info == nil {

@@ -143,6 +143,28 @@ func TestDescribeIncoming(t *testing.T) {
 	}
 }
 
+// TestDescribeTwice checks that a search for an info dictionary waits for the end of another one with the same info-hash.
+func TestDescribeTwice(t *testing.T) {
+	t.Parallel()
+	s := newMetadataSample(t)
+	addr, _ := startMetadataClient(t, s, "127.0.0.1", honest)
+	server := startServer(t)
+	ctx, end := context.WithCancel(t.Context())
+	first := make(chan error, 1)
+	go func() {
+		_, err := server.Describe(ctx, s.plainLink()) // no client
+		first <- err
+	}()
+	eventually(t, "the first search", func() bool { return server.manager(s.meta.Hash) != nil })
+	time.AfterFunc(10*time.Millisecond, end)
+	if got, err := server.Describe(t.Context(), s.plainLink(addr)); err != nil || !bytes.Equal(got, s.meta.Info) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first search ended with %v", err)
+	}
+}
+
 // TestDescribeByNode downloads from another node.
 func TestDescribeByNode(t *testing.T) {
 	t.Parallel()
@@ -259,16 +281,17 @@ func TestDescribeByBadClients(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			f := server.newMetadataFetcher(ctx, proto.InfoHash(s.meta.Hash))
 			f.addrs.add("", []netip.AddrPort{addr})
-			ended := make(chan error, 1)
-			go func() { ended <- server.run(f.connManager) }()
+			var run sync.WaitGroup
+			run.Go(func() { server.run(f.connManager) })
 			eventually(t, "the end of the bad client", func() bool {
 				f.connManager.mu.Lock()
 				defer f.connManager.mu.Unlock()
 				return conns.Load() > 0 && (!bad.banned || len(f.banned) == 1)
 			})
 			cancel()
-			if err := <-ended; err != nil || f.info != nil {
-				t.Errorf("%v, and %d bytes", err, len(f.info))
+			run.Wait()
+			if f.info != nil {
+				t.Errorf("%d bytes", len(f.info))
 			}
 			if len(f.conns) != 0 || !bad.banned && len(f.banned) != 0 {
 				t.Errorf("%d clients connected, %d banned", len(f.conns), len(f.banned))

@@ -24,10 +24,7 @@ func (s *Server) Attach(ctx context.Context, t *peer.Transfer) {
 	}
 	sw := newSwarm(ctx, s, t, torrent)
 	go sw.waitComplete()
-	if err := s.run(sw.connManager); err != nil {
-		sw.cancel(err)
-		s.cfg.Log.Warn("content not offered to BitTorrent clients", "content", t.ShortName(), "error", err)
-	}
+	s.run(sw.connManager)
 }
 
 func newSwarm(ctx context.Context, s *Server, t *peer.Transfer, torrent *Torrent) *swarm {

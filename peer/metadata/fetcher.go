@@ -107,15 +107,15 @@ func (f *Fetcher) meet(ctx context.Context) []proto.Member {
 	return members
 }
 
-// FetchTorrent fetches the info dictionary while the content itself is being fetched, so
-// that this node can serve BitTorrent clients. It blocks until a member has it or ctx
-// ends. connected returns the connected peers, which are asked before members.
+// FetchTorrent fetches the info dictionary while the content itself is being fetched, so that this node can serve
+// BitTorrent clients. It does not ask these: their connections belong to the swarm. It blocks until a member has the info
+// dictionary or ctx ends. connected returns the connected peers, which are asked before members.
 func (f *Fetcher) FetchTorrent(ctx context.Context, connected func() []peer.AddrInfo, members []proto.Member) {
 	s := f.torrentSearch()
 	s.members = func(context.Context) []peer.AddrInfo { return append(connected(), f.candidates(members)...) }
 	s.failed = func(err error) { f.Log.Debug("no info dictionary", "error", err) }
 	s.pause, s.pauseMax = torrentPause, torrentPauseMax
-	_ = f.fetchTorrent(ctx, s)
+	_ = s.run(ctx)
 }
 
 func (f *Fetcher) manifestSearch() *search {

@@ -163,6 +163,26 @@ func TestFetchPlainTorrent(t *testing.T) {
 	}
 }
 
+// TestFetchTorrent checks that an info dictionary beside a manifest comes from members. BitTorrent clients are connected to the
+// swarm, which would lose them to a search.
+func TestFetchTorrent(t *testing.T) {
+	b, id := encoded(t, "name")
+	link := &proto.Link{Manifest: id, InfoHash: hashOf("name")}
+	link.Peers = p2pAddrs(t, newMember(t, proto.TorrentProtocol, map[cid.Cid][]byte{id: []byte("name")}))
+	f := newFetcher(t, link)
+	f.Clients = func(context.Context, *proto.Link) ([]byte, error) {
+		t.Error("BitTorrent clients were asked")
+		return nil, errors.New("none")
+	}
+	if err := f.Description.SetManifest(b); err != nil {
+		t.Fatal(err)
+	}
+	f.FetchTorrent(t.Context(), func() []peer.AddrInfo { return nil }, nil)
+	if got := f.Description.Torrent(); string(got) != "name" {
+		t.Errorf("fetched %q", got)
+	}
+}
+
 // An invalid info dictionary with the right info-hash ends the fetch.
 func TestFetchInvalidTorrent(t *testing.T) {
 	info := []byte("..")
