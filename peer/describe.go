@@ -15,12 +15,18 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Describe finds out what the content of a link is, without starting a transfer: its manifest,
-// or its info dictionary if the link names no manifest. It blocks until a peer has answered,
-// the node closes or ctx ends, and calls status with a text of what it waits for.
+// Describe finds out what the content of a link is, without starting a transfer: its manifest, or its info dictionary if
+// the link names no manifest. Unless a transfer of the node has that, it blocks until a peer has answered, the node closes
+// or ctx ends, and calls status with a text of what it waits for.
 func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(string)) (*metadata.Description, error) {
 	if len(link.Keys()) == 0 {
 		return nil, errNoContent
+	}
+	if t := n.transfers.find(link.Keys()...); t != nil {
+		d := t.Description()
+		if _, err := d.EncodedManifest(); err == nil && link.Manifest.Defined() || d.Torrent() != nil {
+			return d, nil
+		}
 	}
 	if err := n.enter(); err != nil {
 		return nil, err

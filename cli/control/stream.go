@@ -260,11 +260,6 @@ func (s *Server) describe(_ context.Context, link *proto.Link) (any, error) {
 	return task{
 		progress: func() Event { return Event{Waiting: waiting.Load().(string)} },
 		run: func(ctx context.Context) (Event, error) {
-			if t, err := s.cfg.Node.Transfer(link.String()); err == nil {
-				if ev, err := descriptionEvent(link, t.Description()); err == nil {
-					return ev, nil
-				}
-			}
 			d, err := s.cfg.Node.Describe(ctx, link, func(what string) { waiting.Store(what) })
 			if err != nil {
 				return Event{}, err
