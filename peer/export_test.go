@@ -4,8 +4,6 @@ import (
 	"os"
 	"time"
 
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -22,13 +20,10 @@ func WithStore(wrap func(store.Store) store.Store) Option {
 // SetStore wraps the stores of a node's transfers.
 func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 
-// ManifestFor returns an encoded manifest for another node, which may have to wait.
-func (n *Node) ManifestFor(from libpeer.ID, key []byte) ([]byte, error) {
-	return n.documents.manifest(n.ctx, from, key)
-}
-
 // ManifestBytes returns an encoded manifest.
-func (n *Node) ManifestBytes(key []byte) ([]byte, error) { return n.ManifestFor(n.host.ID(), key) }
+func (n *Node) ManifestBytes(key []byte) ([]byte, error) {
+	return n.documents.manifest(n.ctx, n.host.ID(), key)
+}
 
 // Dir returns the directory of a transfer's state.
 func (t *Transfer) Dir() string { return t.dir }
