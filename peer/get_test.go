@@ -49,7 +49,7 @@ func TestGet(t *testing.T) {
 	}
 	st := get.Status()
 	t.Logf("%v %+v", st.Elapsed, st.Traffic)
-	if st.Traffic.WANIn != int64(len(content)) || st.Duplicate != 0 {
+	if st.Traffic.WANIn-st.Duplicate != int64(len(content)) { // after a stall, as on a busy machine, some is requested again
 		t.Errorf("traffic %+v, %d duplicate; want %d from the WAN once", st.Traffic, st.Duplicate, len(content))
 	}
 }

@@ -98,9 +98,7 @@ func TestJoin(t *testing.T) {
 			t.Errorf("status %+v: %v", s, g.Err())
 		}
 	}
-	if n := b.Stats().Totals.VerifiedBytes; n != 39<<16+100 {
-		t.Errorf("%d bytes were verified", n)
-	}
+	peertest.Eventually(t, "the number of verified bytes", func() bool { return b.Stats().Totals.VerifiedBytes == 39<<16+100 })
 	for i, n := range []*peer.Node{a, b} {
 		if names, err := filepath.Glob(filepath.Join(dirs[i], "transfers", "*")); err != nil || len(names) > 0 {
 			t.Errorf("on the disk: %q, %v", names, err)

@@ -3,6 +3,7 @@ package peer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -77,9 +78,9 @@ func TestWaitAllOfUnreachable(t *testing.T) {
 	get := peertest.Get(t, tracker.Start(t, "B/rack1"), link, filepath.Join(t.TempDir(), "out"))
 	peertest.Wait(t, get)
 	for scope, want := range []int{peer.Cluster: 0, peer.Site: 1, peer.Swarm: 2} {
-		if n := get.Incomplete(t.Context(), peer.Scope(scope)); n != want {
-			t.Errorf("scope %d: %d incomplete nodes, want %d", scope, n, want)
-		}
+		peertest.Eventually(t, fmt.Sprintf("%d incomplete nodes in scope %d", want, scope), func() bool {
+			return get.Incomplete(t.Context(), peer.Scope(scope)) == want
+		})
 	}
 	if err := get.WaitAll(t.Context(), peer.Cluster); err != nil {
 		t.Error(err)

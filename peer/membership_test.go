@@ -75,12 +75,12 @@ func TestRevokedInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	peertest.Eventually(t, "the end of its sessions", func() bool { return revoked.Status().Connected == 0 })
-	had := revoked.Status().Have
+	had := revoked.Status().Traffic.WANIn
 	gate.Open()
 	peertest.Wait(t, good)
 	peertest.WaitEqual(t, []*peer.Transfer{good}, content)
-	if st := revoked.Status(); st.Have != had || st.Connected != 0 {
-		t.Errorf("the revoked node has %d bytes, and had %d; %d peers", st.Have, had, st.Connected)
+	if st := revoked.Status(); st.Traffic.WANIn != had || st.Connected != 0 {
+		t.Errorf("the revoked node received %d bytes, and %d before; %d peers", st.Traffic.WANIn, had, st.Connected)
 	}
 	peertest.Eventually(t, "word of why", func() bool {
 		return strings.Contains(revoked.Status().Waiting, "the certificate was revoked")

@@ -112,8 +112,8 @@ func TestGetOfUnreadable(t *testing.T) {
 // piece again.
 func TestDamagedCopyIsRepaired(t *testing.T) {
 	t.Parallel()
-	tracker := peertest.NewTracker()
-	a, b := tracker.Start(t, "A"), tracker.Start(t, "B")
+	tracker, gate := peertest.NewTracker(), peertest.NewGate(16<<20)
+	a, b := tracker.Start(t, "A", peertest.WithGate(gate)), tracker.Start(t, "B")
 	_, link, content := peertest.SeedRandom(t, a, 8<<20, peer.SeedOptions{PieceLength: 64 << 10})
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, b, link, out)
@@ -121,9 +121,11 @@ func TestDamagedCopyIsRepaired(t *testing.T) {
 	if err := peertest.Flip(out, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	// A third node, which asks its own cluster first, finds out.
-	c := tracker.Start(t, "B")
-	copied := peertest.Get(t, c, link, filepath.Join(t.TempDir(), "out"))
+	// A third node, which only its own cluster sends anything, finds out.
+	gate.Pass(-100 << 20)
+	copied := peertest.Get(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out"))
+	peertest.Eventually(t, "the damage", func() bool { return b.Stats().Totals.Damaged == 1 })
+	gate.Open()
 	peertest.WaitEqual(t, []*peer.Transfer{copied}, content)
 	peertest.Eventually(t, "the repair", func() bool {
 		st := get.Status()
