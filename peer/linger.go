@@ -84,7 +84,7 @@ func (t *Transfer) Incomplete(ctx context.Context, scope Scope) int {
 	return l.incomplete()
 }
 
-// observe updates the facts about the other nodes of a transfer. It fails if that has ended.
+// observe updates the facts about the other nodes of a transfer. It fails if that or ctx has ended.
 func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 	s, own := t.state(), t.node.cfg.Cluster
 	if s.swarm == nil {
@@ -122,7 +122,7 @@ func (l *linger) observe(ctx context.Context, t *Transfer, scope Scope) error {
 	if sent > l.sent {
 		l.sent, l.served = sent, time.Now()
 	}
-	return nil
+	return ctx.Err() // the trackers may not have had the time to answer
 }
 
 // scraper is a [Finder] that also counts the nodes of a swarm.

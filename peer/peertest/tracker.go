@@ -89,7 +89,7 @@ func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Announce
 }
 
 // Scrape counts the members of a swarm, each in a separate entry.
-func (c *client) Scrape(_ context.Context, swarm []byte) (*proto.Scrape, error) {
+func (c *client) Scrape(ctx context.Context, swarm []byte) (*proto.Scrape, error) {
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
 	s := &proto.Scrape{}
@@ -100,7 +100,7 @@ func (c *client) Scrape(_ context.Context, swarm []byte) (*proto.Scrape, error) 
 		}
 		s.Clusters = append(s.Clusters, of)
 	}
-	return s, nil
+	return s, ctx.Err()
 }
 
 // Hosts implements [peer.Finder].
