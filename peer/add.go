@@ -143,6 +143,10 @@ func (a *addition) resume() error {
 func (a *addition) resumeGet(same, missing, intact bool) error {
 	t, s := a.t, a.t.state()
 	left := !missing && !same
+	selected, err := a.selection(missing || left)
+	if err != nil {
+		return err
+	}
 	if left && !a.leave() {
 		return &ElsewhereError{Root: s.rec.Root}
 	}
@@ -151,7 +155,7 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		if err == nil { // before the transfer is stopped, which may wait for its files
 			err = t.node.transfers.checkApart(a.place, a.record, t)
 		}
-		if err != nil && left {
+		if err != nil && left && s.running() {
 			t.start(false, false)
 		}
 		if err != nil {
@@ -161,10 +165,6 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		a.record.Root = s.rec.Root // it may be another name
 	}
 	s = t.state()
-	selected, err := a.selection(missing)
-	if err != nil {
-		return err
-	}
 	same = slices.EqualFunc(s.rec.Selected, selected, metadata.Selection.Equal)
 	unchanged := same && (s.rec.Whole || s.rec.Link.String() == a.record.Link.String())
 	if s.running() && !missing && intact && s.outcome.err == nil && unchanged {

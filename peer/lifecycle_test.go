@@ -13,6 +13,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -152,6 +153,22 @@ func TestRootOfAnotherTransfer(t *testing.T) {
 	moved := filepath.Join(dir, "third")
 	if again := peertest.Get(t, n, first, moved); again != stopped || again.Status().Root != moved {
 		t.Errorf("status %+v", again.Status())
+	}
+}
+
+// TestStoppedStaysStopped gets a stopped transfer to the path of a file of the user's, which fails.
+func TestStoppedStaysStopped(t *testing.T) {
+	t.Parallel()
+	n, dir := peertest.Start(t, "A"), t.TempDir()
+	stopped := peertest.Get(t, n, absent(t, "nothing"), filepath.Join(dir, "out"))
+	put(t, filepath.Join(dir, "mine"), "mine")
+	check(t, stopped.Stop())
+	var exists *store.ExistsError
+	if _, err := n.Get(absent(t, "nothing"), filepath.Join(dir, "mine"), peer.GetOptions{}); !errors.As(err, &exists) {
+		t.Errorf("get to a file: %v", err)
+	}
+	if st := stopped.Status(); st.Phase != peer.Stopped || st.Root != filepath.Join(dir, "out") {
+		t.Errorf("status %+v", st)
 	}
 }
 
