@@ -83,7 +83,8 @@ func (r *run) writeTo(ctx context.Context, w io.Writer) (written int64, err erro
 	}
 	buf := make([]byte, m.PieceLength)
 	for i := range m.Pieces() {
-		if err := r.await(ctx, func() bool { return r.store.Has(i) }); err != nil {
+		stored := func() bool { return r.store.Has(i) || r.disk != nil && r.state().rec.Seed } // a seed does not fetch it
+		if err := r.await(ctx, stored); err != nil {
 			return written, err
 		}
 		piece := buf[:m.PieceSize(i)]

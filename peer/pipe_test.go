@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
@@ -102,20 +103,28 @@ func TestPipeRelay(t *testing.T) {
 	}
 }
 
-// TestPipeOfFile gets content to a writer from the node that seeds it, and checks that changed bytes are not written.
+// TestPipeOfFile gets content to a writer from the node that seeds it, and checks that changed bytes are not written, nor waited
+// for once they are known to be damaged.
 func TestPipeOfFile(t *testing.T) {
 	t.Parallel()
 	n := peertest.Start(t, "A")
 	path, content := peertest.RandomFile(t, 1<<20)
-	_, link := peertest.Seed(t, n, path, peer.SeedOptions{})
+	seed, link := peertest.Seed(t, n, path, peer.SeedOptions{})
 	if got, err := n.GetBytes(t.Context(), link, 1<<20); err != nil || !bytes.Equal(got, content) {
 		t.Fatalf("get: %v", err)
 	}
 	if err := peertest.Flip(path, 10); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := n.GetBytes(t.Context(), link, 1<<20); err == nil || len(got) > 0 {
-		t.Errorf("get of a changed file: %d bytes, %v", len(got), err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, when := range []string{"read", "known"} {
+		if got, err := n.GetBytes(ctx, link, 1<<20); err == nil || !strings.Contains(err.Error(), "was changed") {
+			t.Errorf("get of a changed file, damage %s: %d bytes, %v", when, len(got), err)
+		}
+		if _, err := seed.Verify(ctx, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
