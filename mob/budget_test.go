@@ -19,6 +19,8 @@ func TestFloods(t *testing.T) {
 		"pings":            {&proto.Ping{Nonce: 7}},
 		"gives":            {&proto.Give{}},
 		"bads":             {&proto.Bad{Piece: 3}},
+		"members":          {&proto.Members{}},
+		"hosts":            {&proto.Hosts{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newWitness("b", "B")
@@ -60,6 +62,9 @@ func TestBusyPeersAreNoFlood(t *testing.T) {
 			if k%3 == 0 { // its rank shifts
 				s.did = append(s.did, s.Step(s.now, Received{id, &proto.Want{Pieces: all}})...)
 				s.did = append(s.did, s.Step(s.now, Received{id, &proto.Steal{Rate: 1e6}})...)
+			}
+			if k%20 == 0 {
+				s.did = append(s.did, s.Step(s.now, Received{id, &proto.Members{}})...)
 			}
 		}
 		s.now = s.now.Add(100 * time.Millisecond)

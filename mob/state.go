@@ -195,7 +195,7 @@ func (s *State) onReceived(id proto.PeerID, m proto.Message) {
 		s.onPing(p, m.Nonce)
 	case *proto.Pong:
 		s.onPong(p, m.Nonce)
-	case *proto.Bad: // [Checked] follows
+	case *proto.Bad, *proto.Members, *proto.Hosts: // [Checked] or [Learned] follows
 	default:
 		s.drop(p, proto.CodeProtocol, "unexpected message")
 	}

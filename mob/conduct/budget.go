@@ -14,7 +14,8 @@ const (
 	workPerSecond, workAnyway = 1, 512
 	pingWork, stealWork       = 8, 16
 	dropWork, wantWork        = 2, 0.25
-	mostOwed                  = 2 // haves that may be owed, in times of the pieces
+	membersWork               = 256 // the node looks at all its candidates
+	mostOwed                  = 2   // haves that may be owed, in times of the pieces
 )
 
 // Affords deducts the work of a message from a peer's budget, and reports whether it was sufficient. The node
@@ -38,6 +39,8 @@ func (p *Peer) cost(m proto.Message, pieces, fetches int) float64 {
 		return stealWork + float64(fetches)
 	case *proto.Ping:
 		return pingWork
+	case *proto.Members, *proto.Hosts:
+		return membersWork
 	}
 	return 1
 }

@@ -242,6 +242,27 @@ func TestBannedPeerReturns(t *testing.T) {
 	}
 }
 
+// TestMembersFlood checks that a peer is banned that names members without end: each time the node looks at all candidates.
+func TestMembersFlood(t *testing.T) {
+	t.Parallel()
+	log := new(peertest.Recorder)
+	n := peertest.Start(t, "A", peertest.Log(log.Logger()))
+	_, link, _ := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
+	s := control(t, peertest.Stranger(t), n, link)
+	_ = s.SetDeadline(time.Now().Add(time.Minute))
+	go func() { // far more than the budget, unless the node ends the session before
+		for range 1 << 20 {
+			if proto.WriteMessage(s, &proto.Members{}) != nil {
+				return
+			}
+		}
+	}()
+	_, _ = io.Copy(io.Discard, s)
+	if log.Count("too many messages") != 1 {
+		t.Errorf("the log is %q", log)
+	}
+}
+
 // TestUnrequestedBlocks checks that unrequested blocks are dropped, and that too many of them end the
 // session.
 func TestUnrequestedBlocks(t *testing.T) {

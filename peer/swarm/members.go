@@ -30,6 +30,9 @@ func (s *Swarm) onMembers(hosts []proto.Host) {
 }
 
 func (s *Swarm) onUnverified(from *nodePeer, hosts []proto.Host) {
+	if s.session(from.ID()) != from.session {
+		return // it was dropped
+	}
 	nodes := make([]mob.Node, 0, len(hosts))
 	for i := range hosts {
 		h := &hosts[i]

@@ -193,8 +193,10 @@ func (c *nodePeer) read() error {
 				c.swarm.cfg.Sharing.Hear(c.ID(), m)
 			}
 		case *proto.Members:
+			c.received(m)
 			c.swarm.post(func() { c.swarm.onUnverified(c, unnamed(m.Members)) })
 		case *proto.Hosts:
+			c.received(m)
 			c.receiveHosts(m.Hosts)
 		case *proto.Goodbye:
 			return &proto.RemoteError{Code: m.Code, Text: m.Text}
