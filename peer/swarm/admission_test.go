@@ -80,6 +80,33 @@ func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
 	return c, true
 }
 
+// stuckStream is a stream of a connection that takes no more: a reset of it would wait.
+type stuckStream struct {
+	network.Stream
+	reset bool
+}
+
+func (s *stuckStream) Reset() error {
+	s.reset = true
+	return nil
+}
+
+// TestStuckConnection sends messages to a peer whose connection is stuck: its session ends, and the caller,
+// which is the loop, does not reset the stream.
+func TestStuckConnection(t *testing.T) {
+	t.Parallel()
+	c, _ := newDoor().comes("stuck", "192.0.2.1", false)
+	stream := new(stuckStream)
+	n := c.conn.(*nodePeer)
+	n.stream = stream
+	for range sendQueue + 1 {
+		n.send(&proto.Have{})
+	}
+	if n.ctx.Err() == nil || stream.reset {
+		t.Errorf("the session ended: %v; the caller has reset the stream: %v", n.ctx.Err() != nil, stream.reset)
+	}
+}
+
 // TestVisitsBounded visits members that cannot be reached: each has one dial at a time, and there are at most maxVisits.
 func TestVisitsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -80,7 +81,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer pro
 		source:  s.sources.of(hello.Cluster),
 		host:    quota.Host(c.remoteIP()),
 	}
-	context.AfterFunc(c.ctx, c.close) // when the swarm ends, perhaps before the session joins
+	context.AfterFunc(c.ctx, c.release) // also when the swarm ends before the session joins
 	return c.session
 }
 
@@ -88,6 +89,7 @@ func (c *nodePeer) start() {
 	c.swarm.wg.Go(func() {
 		err := c.read()
 		c.close()
+		c.release() // no channel is added from here on
 		c.channels.users.Wait()
 		c.ended(err)
 	})
@@ -102,15 +104,19 @@ func (c *nodePeer) send(m proto.Message) {
 	}
 }
 
-func (c *nodePeer) close() {
-	c.cancel()
-	_ = c.stream.Reset()
+// close implements conn. It leaves the streams to release: a reset waits if the connection is stuck.
+func (c *nodePeer) close() { c.cancel() }
+
+// release resets the streams and sockets of a session that has ended.
+func (c *nodePeer) release() {
 	c.uploads.Close()
 	c.flows.close()
 	c.channels.Lock()
-	defer c.channels.Unlock()
 	c.channels.closed = true
-	for ch := range c.channels.open {
+	open := maps.Clone(c.channels.open)
+	c.channels.Unlock()
+	_ = c.stream.Reset()
+	for ch := range open {
 		_ = ch.Reset()
 	}
 }

@@ -46,7 +46,7 @@ type conn interface {
 	// the peer the reason, and do not block.
 	reject(code proto.Code, why string)
 	closeWithError(code proto.Code, why string)
-	// close ends the session immediately, from any goroutine. Further calls have no effect.
+	// close ends the session without waiting, from any goroutine. Further calls have no effect.
 	close()
 }
 
