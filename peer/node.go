@@ -91,7 +91,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 		cfg:       cfg,
 		lock:      lock,
 		files:     store.NewFiles(0),
-		fs:        osFileSystem(),
+		fs:        fileSystem{os.Lstat, func(st store.Store) store.Store { return st }},
 		transfers: &registry{data: cfg.Data, byID: map[cid.Cid]*Transfer{}},
 		sharing:   newSharing(),
 		groups:    groups{byKey: map[string]*GroupLink{}},
@@ -215,13 +215,6 @@ func (n *Node) Addrs() []ma.Multiaddr {
 type fileSystem struct {
 	lstat func(path string) (os.FileInfo, error)
 	wrap  func(store.Store) store.Store
-}
-
-func osFileSystem() fileSystem {
-	return fileSystem{
-		lstat: os.Lstat,
-		wrap:  func(st store.Store) store.Store { return st },
-	}
 }
 
 // missing reports whether nothing is at a path.

@@ -122,7 +122,7 @@ func (r *registry) remove(t *Transfer) {
 // checkApart looks at all places, and fails if the files of a record may not be at a place because of a transfer
 // other than t.
 func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) error {
-	r.lookAtPlaces()
+	lookAtAll(r.all(), (*Transfer).locate)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.conflict(p, rec, t)
@@ -157,11 +157,6 @@ func conflictError(t *Transfer, p vfs.Place, r metadata.Record) error {
 	return fmt.Errorf("%s overlaps %s, which belongs to %s: choose another path", r.Root, root, of)
 }
 
-// lookAtPlaces looks where the paths of all transfers lead now.
-func (r *registry) lookAtPlaces() {
-	lookAtAll(r.all(), (*Transfer).locate)
-}
-
 // newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
 // been given another path to the same place.
 func (r *registry) newest(path string, u *vfs.User) *Transfer {
@@ -173,7 +168,7 @@ func (r *registry) newest(path string, u *vfs.User) *Transfer {
 		}
 		return nil
 	}
-	r.lookAtPlaces()
+	lookAtAll(r.all(), (*Transfer).locate)
 	var p vfs.Place
 	if t := at(func(t *Transfer) bool { return t.state().rec.Root == path }); t != nil {
 		p = t.state().place // PlaceOf would hang if its disk does

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -55,14 +56,8 @@ func (s *sharing) Join(id proto.PeerID, send func(proto.Message)) (leave func())
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		all := s.sessions[id]
-		for i := range all {
-			if all[i] == c {
-				s.sessions[id] = append(all[:i:i], all[i+1:]...)
-				break
-			}
-		}
-		if all = s.sessions[id]; len(all) == 0 {
+		all := slices.DeleteFunc(s.sessions[id], func(o *sharingSession) bool { return o == c })
+		if s.sessions[id] = all; len(all) == 0 {
 			delete(s.sessions, id)
 			s.share.Leave(libpeer.ID(id).String())
 		} else if s.share.Demand().Limit > 0 { // what the ended session was sent last may not have arrived

@@ -144,14 +144,11 @@ var errFound = errors.New("found at a BitTorrent client")
 // the same time.
 func (f *Fetcher) fetchTorrent(ctx context.Context, s *search) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f.askClients(ctx, s, cancel)
-	}()
+	var clients sync.WaitGroup
+	clients.Go(func() { f.askClients(ctx, s, cancel) })
 	err := s.run(ctx)
 	cancel(nil)
-	<-done
+	clients.Wait()
 	if errors.Is(err, errFound) {
 		return nil
 	}
