@@ -32,7 +32,7 @@ func (t *Transfer) Dir() string { return t.dir }
 func (t *Transfer) Node() *Node { return t.node }
 
 // EndAll ends the transfers of a node that end at a time.
-func EndAll(n *Node, now time.Time) { n.endKept(now) }
+func EndAll(n *Node, now time.Time) { n.endKept(now).Wait() }
 
 // WithFiles has a node open files on a file system.
 func WithFiles(fsys vfs.FS) Option { return func(n *Node) { n.SetFiles(fsys) } }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -101,6 +102,35 @@ func TestHungDisk(t *testing.T) {
 				t.Errorf("the seed is not found: %v", err)
 			}
 		})
+	}
+}
+
+// hangingClose is a store that cannot be closed.
+type hangingClose struct {
+	store.Store
+	hang *hang
+}
+
+func (s hangingClose) Close() error {
+	s.hang.wait()
+	return s.Store.Close()
+}
+
+// TestKeepHungDisk ends a transfer on a disk that hangs, which keeps no other one from its end.
+func TestKeepHungDisk(t *testing.T) {
+	t.Parallel()
+	n, h := peertest.Start(t, "A"), newHang()
+	defer close(h.release)
+	n.SetStore(func(st store.Store) store.Store { return hangingClose{st, h} })
+	hung, _, _ := peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
+	n.SetStore(func(st store.Store) store.Store { return st })
+	n.SetKeep(peer.Keep{For: time.Hour})
+	inBackground(t, func() { peer.EndAll(n, time.Now().Add(2*time.Hour)) })
+	<-h.entered
+	peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
+	peer.EndAll(n, time.Now().Add(2*time.Hour))
+	if all := n.Transfers(); len(all) != 1 || all[0] != hung {
+		t.Errorf("%d transfers are left", len(all))
 	}
 }
 

@@ -90,28 +90,40 @@ func (n *Node) maintain() {
 	}
 }
 
-// endKept ends the transfers that end now, unless they were used since.
-func (n *Node) endKept(now time.Time) {
-	keep := n.keep.Load()
-	if *keep == (Keep{}) {
-		return
+// endKept ends the transfers that end now. It does not wait for their disks, which may hang.
+func (n *Node) endKept(now time.Time) (ending *sync.WaitGroup) {
+	keep, ending := *n.keep.Load(), new(sync.WaitGroup)
+	if keep == (Keep{}) {
+		return ending
 	}
 	var list []kept
 	for _, t := range n.Transfers() {
-		if t.dir != "" {
+		if t.dir != "" && len(t.ops.token) == 0 { // else it is ending, or is used
 			list = append(list, keptOf(t, now))
 		}
 	}
 	for _, e := range keep.ended(list, now) {
-		t, deleted := e.transfer, keep.Delete && e.fetched
-		log := t.log().With("path", t.state().rec.Root)
-		left, err := n.remove(t, deleted, func() bool { return now.Sub(keptOf(t, now).used) >= keepIdle })
-		switch {
-		case err != nil:
-			log.Error("content not ended", "error", err)
-		case !n.transfers.has(t):
-			log.Info("content ended", "why", e.why, "deleted", deleted, "left", len(left))
+		if n.enter() != nil {
+			break // the node closes
 		}
+		ending.Go(func() {
+			defer n.wg.Done()
+			e.end(now, keep.Delete && e.fetched)
+		})
+	}
+	return ending
+}
+
+// end ends a transfer, unless it was used since.
+func (k kept) end(now time.Time, deleted bool) {
+	t, n := k.transfer, k.transfer.node
+	log := t.log().With("path", t.state().rec.Root)
+	left, err := n.remove(t, deleted, func() bool { return now.Sub(keptOf(t, now).used) >= keepIdle })
+	switch {
+	case err != nil:
+		log.Error("content not ended", "error", err)
+	case !n.transfers.has(t):
+		log.Info("content ended", "why", k.why, "deleted", deleted, "left", len(left))
 	}
 }
 
