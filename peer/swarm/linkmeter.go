@@ -26,7 +26,7 @@ type linkMeter struct {
 	open    meterWindow
 	windows []meterWindow // closed and not sent: at most as many as a message has
 
-	counted map[string]segments // by cluster, not sent
+	counted map[string]segments // by cluster, not sent; bounded: peers choose the names
 }
 
 // segments counts segments with payload on bulk sockets, and the retransmitted ones.
@@ -88,8 +88,9 @@ func (m *linkMeter) count(cluster string, n segments) {
 	if m.counted == nil {
 		m.counted = map[string]segments{}
 	}
-	sum := m.counted[cluster]
-	m.counted[cluster] = segments{sum.sent + n.sent, sum.lost + n.lost}
+	if sum, known := m.counted[cluster]; known || len(m.counted) < maxRoutes {
+		m.counted[cluster] = segments{sum.sent + n.sent, sum.lost + n.lost}
+	}
 }
 
 // take returns the measurements that were not sent, nil if there are none, and a function to call once they

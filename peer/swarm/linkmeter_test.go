@@ -87,3 +87,16 @@ func TestLinkMeterCountsSegments(t *testing.T) {
 		t.Errorf("%+v", got.Links[0])
 	}
 }
+
+// TestLinkMeterIsBounded counts segments of ever new clusters, as while no tracker answers.
+func TestLinkMeterIsBounded(t *testing.T) {
+	t.Parallel()
+	m := new(linkMeter)
+	for i := range 2 * maxRoutes {
+		m.count(fmt.Sprint("cluster", i), segments{sent: 1})
+	}
+	m.count("cluster0", segments{sent: 1})
+	if n := len(m.counted); n != maxRoutes || m.counted["cluster0"].sent != 2 {
+		t.Errorf("%d clusters; the first has %+v", n, m.counted["cluster0"])
+	}
+}
