@@ -163,7 +163,8 @@ func (m *model) step() {
 	}{
 		{6, "get", func() { m.get(m.out, peer.GetOptions{}) }},
 		{1, "get elsewhere", func() { m.get(m.out+"2", peer.GetOptions{}) }},
-		{2, "get --reuse", m.reuse},
+		{2, "get --reuse", func() { m.reuse(m.out) }},
+		{1, "get --reuse of what was moved away", func() { m.reuse(m.out + "-away") }},
 		{4, "get, and a change during it", m.getDuringChange},
 		{3, "get as another one ends", m.getAtEnd},
 		{3, "get, and a kill", m.getKilled},

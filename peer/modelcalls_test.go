@@ -123,15 +123,15 @@ func (m *model) getWith(root string, opt peer.GetOptions, strict bool) {
 	}
 }
 
-// reuse is get with --reuse.
-func (m *model) reuse() {
+// reuse is get with --reuse, to a path.
+func (m *model) reuse(root string) {
 	for path, o := range m.mine {
-		if rest, ok := strings.CutPrefix(path, m.out); ok && (rest == "" || rest[0] == '/') {
+		if rest, ok := strings.CutPrefix(path, root); ok && (rest == "" || rest[0] == '/') {
 			o.reused = true
 		}
 	}
-	if see(m.out).mode.Type() != fs.ModeSymlink {
-		m.get(m.out, peer.GetOptions{Reuse: true})
+	if see(root).mode.Type() != fs.ModeSymlink {
+		m.get(root, peer.GetOptions{Reuse: true})
 	}
 }
 

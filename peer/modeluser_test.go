@@ -29,7 +29,7 @@ func (m *model) user() string {
 	if m.rng.IntN(5) == 0 {
 		name = filepath.Join(filepath.Dir(name), "extra")
 	}
-	how := m.rng.IntN(12)
+	how := m.rng.IntN(13)
 	if m.busy() {
 		how = keepBytes[m.rng.IntN(len(keepBytes))]
 	}
@@ -68,6 +68,12 @@ func (m *model) change(path string, how int) (what string) {
 	case how == 5 && regular:
 		m.inPlace(path, func() { check(m, os.Chmod(path, []fs.FileMode{0o400, 0o600, 0o644, 0o755, 0o444}[m.rng.IntN(5)])) })
 		return "changes the mode of " + path
+	case how == 12 && regular: // as a backup does; while the node is busy, it may have the file open
+		m.number++
+		to := filepath.Join(m.dir, fmt.Sprint("backup", m.number))
+		check(m, os.Link(path, to))
+		m.own(to, false)
+		return "links " + path
 	case how == 6 && was != thing{}:
 		m.number++
 		to := filepath.Join(m.dir, fmt.Sprint("moved", m.number))
@@ -149,6 +155,13 @@ func (m *model) inPlace(path string, change func()) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	m.own(path, m.mine[path] == nil || m.mine[path].changed)
+	is, err := os.Lstat(path)
+	check(m, err)
+	for other, o := range m.mine {
+		if info, err := os.Lstat(other); err == nil && os.SameFile(info, is) {
+			o.thing = see(other)
+		}
+	}
 }
 
 // away moves the destination away, or back.
