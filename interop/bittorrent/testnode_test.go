@@ -70,13 +70,19 @@ type node struct {
 // startNode starts a node with the torrent of any of its transfers.
 func startNode(t testing.TB, cluster string, torrent *Torrent, upload int64) *node {
 	t.Helper()
+	return startNodeAt(t, "127.0.0.1:0", cluster, torrent, upload)
+}
+
+// startNodeAt is startNode with the address at which clients connect.
+func startNodeAt(t testing.TB, listen, cluster string, torrent *Torrent, upload int64) *node {
+	t.Helper()
 	level := slog.LevelWarn
 	if testing.Verbose() {
 		level = slog.LevelDebug
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("node", cluster)
 	s, err := Listen(Config{
-		Listen:  "127.0.0.1:0",
+		Listen:  listen,
 		Upload:  upload,
 		Torrent: func(*peer.Transfer) *Torrent { return torrent },
 		Client:  "mob test",
