@@ -250,11 +250,16 @@ func (a *addition) seedStore() error {
 	if err := d.Load(); d.Manifest() == nil {
 		return errors.Join(errors.New("the manifest is not here"), err)
 	}
+	running := t.state().running()
+	t.halt(errRestart) // it may be creating its journal
 	st, err := store.Seed(t.dir, a.record.Root, d.Manifest(), t.files(a.record))
-	if err != nil {
-		return err
+	if err == nil {
+		err = st.Close()
 	}
-	return st.Close()
+	if err != nil && running {
+		t.start(false, false)
+	}
+	return err
 }
 
 // restart ends the run and starts another, at the record's root and with a changed record.

@@ -146,3 +146,24 @@ func TestSeedDataDirectory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two calls seed the same path at the same time: both succeed.
+func TestSeedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	n := peertest.Start(t, "A")
+	for range 50 {
+		path, _ := peertest.RandomFile(t, 1000)
+		failed := make(chan error)
+		for range 2 {
+			go func() {
+				_, err := n.Seed(t.Context(), path, peer.SeedOptions{})
+				failed <- err
+			}()
+		}
+		for range 2 {
+			if err := <-failed; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
