@@ -205,7 +205,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		}
 		defer silent.Close()
 	}
-	conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", n.server.Addr().(*net.TCPAddr).Port)) // the others come from ::1
+	conn, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", n.server.Addr().(*net.TCPAddr).Port)) // the other clients come from ::1
 	if err != nil {
 		t.Fatal(err)
 	}
