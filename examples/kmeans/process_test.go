@@ -245,15 +245,6 @@ func TestTwoGroupsOfOneName(t *testing.T) {
 	}
 }
 
-func TestWorkerWithAnotherSize(t *testing.T) {
-	t.Parallel()
-	p := newProcesses(t)
-	p.start(processWorker{Part: 0, Size: 3})
-	p.start(processWorker{Part: 1, Size: 3})
-	p.start(processWorker{Part: 2, Size: 4})
-	p.checkAllFail("members, not")
-}
-
 // A worker of another version of the program calls AllReduce with other vectors.
 func TestWorkerOfAnotherVersion(t *testing.T) {
 	t.Parallel()
