@@ -331,7 +331,12 @@ func (f *follower) call(ctx context.Context, v Version) error {
 	return err
 }
 
-func (f *follower) path(seq uint64) string { return filepath.Join(f.dir, strconv.FormatUint(seq, 10)) }
+// VersionPath returns the path of a version in the directory of a follower.
+func VersionPath(dir string, seq uint64) string {
+	return filepath.Join(dir, strconv.FormatUint(seq, 10))
+}
+
+func (f *follower) path(seq uint64) string { return VersionPath(f.dir, seq) }
 
 func (f *follower) latest() string { return filepath.Join(f.dir, "latest") }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -273,8 +271,7 @@ func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Sessio
 		}
 		frame := followFrame(info)
 		if info.Newest > info.Complete {
-			path := filepath.Join(info.Dir, strconv.FormatUint(info.Newest, 10))
-			if st, err := s.Transfer(ctx, path); err == nil && (st.Phase == peer.Checking || st.Phase == peer.Fetching) {
+			if st, err := s.Transfer(ctx, feed.VersionPath(info.Dir, info.Newest)); err == nil && (st.Phase == peer.Checking || st.Phase == peer.Fetching) {
 				frame = getFrame(st)
 				frame.Name = fmt.Sprintf("%s, version %d", info.Name, info.Newest)
 			}
