@@ -74,6 +74,11 @@ func (f *fileRecord) fits(info fs.FileInfo) bool {
 	return f.Changed != 0 && !f.foreign && f.Stamp == stampOf(info)
 }
 
+// changed reports whether another program has changed a file since its stamp was taken.
+func (f *fileRecord) changed(info fs.FileInfo) bool {
+	return f.foreign || f.Changed != 0 && f.Stamp != stampOf(info)
+}
+
 // left reports whether other programs may change a file.
 func (f *fileRecord) left() bool { return f.Changed != 0 || f.state == fileFinal }
 
@@ -94,7 +99,11 @@ type table struct {
 }
 
 // at returns a copy of the record of a file.
-func (t *table) at(i int) fileRecord { return t.update(i, func(*fileRecord) {}) }
+func (t *table) at(i int) fileRecord {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.files[i]
+}
 
 // update changes the record of a file, and returns a copy.
 func (t *table) update(i int, change func(f *fileRecord)) fileRecord {

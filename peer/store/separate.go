@@ -61,7 +61,7 @@ func (d writer) recordInode(entry int, name string, was fs.FileInfo) (uint64, er
 	f.Stamp, f.Born, f.Final = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born, false
 	if file := d.tree.layout.file(entry); file >= 0 {
 		d.files.update(file, func(r *fileRecord) {
-			r.foreign = r.foreign || r.Changed != 0 && r.Stamp != stampOf(was) // another program changed it
+			r.foreign = r.changed(was)
 			r.File = f
 		})
 	}

@@ -162,7 +162,7 @@ func (d writer) prepared(file int, f writable) error {
 	err := d.demoteFrom(file, size)
 	saved := d.journal.File(d.tree.entry(file))
 	// If another program changed it since the store was opened, this cannot be distinguished from what the store writes.
-	foreign := kept && (rec.foreign || rec.Changed != 0 && rec.Stamp != stampOf(f.info))
+	foreign := kept && rec.changed(f.info)
 	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && (rec.Touched || rec.Made && foreign)}
 	is.Inode = vfs.StatOf(f.info).Inode
 	is.Born = born
