@@ -104,13 +104,7 @@ func TestLatestVersionStays(t *testing.T) {
 	publisher, n := peertest.Start(t, "A"), peertest.Start(t, "A")
 	f := newTestFollower(t, n)
 	content, link, encoded := seedTestVersion(t, publisher)
-	v, err := f.fetch(t.Context(), &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content})
-	if err == nil {
-		err = v.flush()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fetchVersion(t, f, &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content})
 	for seq := range uint64(2 * maxPartial) {
 		fetchPart(t, publisher, f, seq+2)
 	}
@@ -129,6 +123,17 @@ func TestCompleteBesideNewerVersion(t *testing.T) {
 	content, link, encoded := seedTestVersion(t, publisher)
 	f.kept.Versions = []uint64{7}
 	h := &Head{Seq: 5, Link: link, Manifest: encoded, Inline: content}
+	v := fetchVersion(t, f, h)
+	f.settle(h, &v.Version)
+	peertest.EqualFile(t, f.latest(), content)
+	if !slices.Equal(f.kept.Versions, []uint64{5}) {
+		t.Errorf("versions %d are kept", f.kept.Versions)
+	}
+}
+
+// fetchVersion fetches a version to the disk.
+func fetchVersion(t *testing.T, f *follower, h *Head) *fetched {
+	t.Helper()
 	v, err := f.fetch(t.Context(), h)
 	if err == nil {
 		err = v.flush()
@@ -136,11 +141,7 @@ func TestCompleteBesideNewerVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.settle(h, &v.Version)
-	peertest.EqualFile(t, f.latest(), content)
-	if !slices.Equal(f.kept.Versions, []uint64{5}) {
-		t.Errorf("versions %d are kept", f.kept.Versions)
-	}
+	return v
 }
 
 // seedTestVersion seeds a file. It returns its content, link and encoded manifest.
@@ -278,13 +279,7 @@ func TestVersionFetchedElsewhereFirst(t *testing.T) {
 	if _, err := f.fetch(t.Context(), h); !errors.As(err, &elsewhere) {
 		t.Fatal(err)
 	}
-	v, err := f.fetch(t.Context(), h)
-	if err == nil {
-		err = v.flush()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fetchVersion(t, f, h)
 	peertest.EqualFile(t, v.Path, content)
 }
 
@@ -296,16 +291,10 @@ func TestChangedVersionServed(t *testing.T) {
 	f := newTestFollower(t, n)
 	content, link, encoded := seedTestVersion(t, publisher)
 	h := &Head{Seq: 1, Link: link, Manifest: encoded, Inline: content}
-	v, err := f.fetch(t.Context(), h)
-	if err == nil {
-		err = v.flush()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fetchVersion(t, f, h)
 	f.settle(h, &v.Version)
 	mine := []byte("mine")
-	err = errors.Join(os.WriteFile(v.Path+".mine", mine, 0o644), os.Rename(v.Path+".mine", v.Path))
+	err := errors.Join(os.WriteFile(v.Path+".mine", mine, 0o644), os.Rename(v.Path+".mine", v.Path))
 	if err != nil {
 		t.Fatal(err)
 	}

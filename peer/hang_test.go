@@ -22,19 +22,27 @@ type hang struct {
 func newHang() *hang { return &hang{entered: make(chan struct{}), release: make(chan struct{})} }
 
 func (h *hang) wait() {
+	if h == nil {
+		return
+	}
 	h.once.Do(func() { close(h.entered) })
 	<-h.release
 }
 
-// hangingFlush is a store whose flush blocks.
-type hangingFlush struct {
+// hangingStore is a store whose flush or Close blocks.
+type hangingStore struct {
 	store.Store
-	hang *hang
+	flush, close *hang // nil for a call that does not block
 }
 
-func (s hangingFlush) Finish() error {
-	s.hang.wait()
+func (s hangingStore) Finish() error {
+	s.flush.wait()
 	return s.Store.Finish()
+}
+
+func (s hangingStore) Close() error {
+	s.close.wait()
+	return s.Store.Close()
 }
 
 // rootsAfter is a file system that opens a directory after a call, which may fail.
@@ -72,7 +80,7 @@ func TestHungDisk(t *testing.T) {
 			inBackground(t, func() { _, _ = n.Remove(get, true) })
 		},
 		"flush": func(t *testing.T, n *peer.Node, h *hang) {
-			n.SetStore(func(st store.Store) store.Store { return hangingFlush{st, h} })
+			n.SetStore(func(st store.Store) store.Store { return hangingStore{Store: st, flush: h} })
 			_, link, _ := peertest.SeedRandom(t, peertest.Start(t, "C"), 1<<20, peer.SeedOptions{})
 			get := peertest.Get(t, n, link, filepath.Join(t.TempDir(), "out"))
 			inBackground(t, func() { <-h.entered; _ = get.Stop() })
@@ -105,23 +113,12 @@ func TestHungDisk(t *testing.T) {
 	}
 }
 
-// hangingClose is a store that cannot be closed.
-type hangingClose struct {
-	store.Store
-	hang *hang
-}
-
-func (s hangingClose) Close() error {
-	s.hang.wait()
-	return s.Store.Close()
-}
-
 // TestKeepHungDisk ends a transfer on a disk that hangs, which keeps no other one from its end.
 func TestKeepHungDisk(t *testing.T) {
 	t.Parallel()
 	n, h := peertest.Start(t, "A"), newHang()
 	defer close(h.release)
-	n.SetStore(func(st store.Store) store.Store { return hangingClose{st, h} })
+	n.SetStore(func(st store.Store) store.Store { return hangingStore{Store: st, close: h} })
 	hung, _, _ := peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
 	n.SetStore(func(st store.Store) store.Store { return st })
 	n.SetKeep(peer.Keep{For: time.Hour})

@@ -170,6 +170,16 @@ func (g *grown) relay(first bool) (host string) {
 	return ""
 }
 
+// endAll checks that n hosts run after half a minute, and ends them.
+func (g *grown) endAll(t *testing.T, n int) {
+	t.Helper()
+	time.Sleep(30 * time.Second)
+	if _, running := g.last(); running != n {
+		t.Errorf("%d of %d hosts", running, n)
+	}
+	g.end()
+}
+
 func (g *grown) end() {
 	g.mu.Lock()
 	g.again = false
@@ -237,11 +247,7 @@ func TestTreeBusyHosts(t *testing.T) {
 					cfg.Shell = busyHosts{f}
 				}
 				g := grow(t, New(cfg), 10)
-				time.Sleep(30 * time.Second)
-				if _, running := g.last(); running != 10 {
-					t.Errorf("%d of 10 hosts", running)
-				}
-				g.end()
+				g.endAll(t, 10)
 			})
 		})
 	}
@@ -257,11 +263,7 @@ func TestTreeDenied(t *testing.T) {
 				f := newForest()
 				f.denied = denied
 				g := grow(t, New(Config{Programs: oneProgram(), Shell: f, Children: 2}), 30)
-				time.Sleep(30 * time.Second)
-				if _, running := g.last(); running != 30 {
-					t.Errorf("%d of 30 hosts", running)
-				}
-				g.end()
+				g.endAll(t, 30)
 			})
 		})
 	}

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -250,37 +246,6 @@ func TestUnrecordedRemoved(t *testing.T) {
 	}
 }
 
-// TestRemoveUnreadable checks that a removal fails if the destination cannot be read at present, and can be repeated.
-func TestRemoveUnreadable(t *testing.T) {
-	p := faulty(t, kind{})
-	p.fetch()
-	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EIO, Only: func(call, name string) bool {
-		return call == "lstat" && name == filepath.Base(faultRoot)
-	}})
-	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); !errors.Is(err, syscall.EIO) {
-		t.Errorf("left %v, %v", left, err)
-	}
-	p.fs.SetPlan(nil)
-	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); len(left) > 0 || err != nil {
-		t.Errorf("left %v, %v", left, err)
-	}
-}
-
-// TestRemoveDenied checks that a removal that the system denies, as of an immutable file, fails with the file and the reason.
-func TestRemoveDenied(t *testing.T) {
-	p := faulty(t, kind{})
-	p.fetch()
-	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EPERM, Only: func(call, name string) bool { return call == "remove" && name == "c" }})
-	_, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files)
-	if want := "remove " + faultRoot + "/c: operation not permitted"; err == nil || err.Error() != want {
-		t.Errorf("error is %v, want %s", err, want)
-	}
-	p.fs.SetPlan(nil)
-	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); len(left) > 0 || err != nil {
-		t.Errorf("again: left %v, %v", left, err)
-	}
-}
-
 // TestNamesThatAreOne writes to a file system that does not tell upper from lower case.
 func TestNamesThatAreOne(t *testing.T) {
 	for name, sizes := range map[string][2]int64{"files": {9, 9}, "empty file": {0, 9}, "empty file, later": {9, 0}} {
@@ -318,162 +283,6 @@ func TestNamesThatAreOneBefore(t *testing.T) {
 	}
 }
 
-// TestUnreadable makes reads fail: nothing is journaled, the other pieces are
-// checked, and all pieces are verified once the disk reads again.
-func TestUnreadable(t *testing.T) {
-	for _, errno := range []syscall.Errno{syscall.EIO, syscall.ESTALE, syscall.EACCES, syscall.EMFILE} {
-		p := faulty(t, kind{})
-		p.fetch()
-		p.ok(p.start())
-		before := p.readFile(faultDir + "/journal")
-		p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: errno, Only: func(call, name string) bool {
-			return name == "c" && (call == "read" || call == "open")
-		}})
-		all := make([]bool, p.Manifest.Pieces())
-		for i := range all {
-			all[i] = true
-		}
-		var verdicts [3]atomic.Int32
-		err := store.Reaudit(t.Context(), p.open, store.NewVerifier(p.Manifest), all, func(_ int, v store.Verdict) {
-			verdicts[v].Add(1)
-		})
-		var unreadable *store.UnreadableError
-		if !errors.As(err, &unreadable) || unreadable.Path != faultRoot+"/c" || !errors.Is(err, errno) {
-			t.Errorf("%v", err)
-		}
-		if verdicts[store.Good].Load() != 2 || verdicts[store.Damaged].Load() != 0 || verdicts[store.Unreadable].Load() != 3 {
-			t.Errorf("verdicts %v", &verdicts)
-		}
-		if p.open.Count() != len(all) || !bytes.Equal(p.readFile(faultDir+"/journal"), before) {
-			t.Errorf("%d pieces are left, or the journal has changed", p.open.Count())
-		}
-		p.fs.SetPlan(nil)
-		p.ok(store.Reaudit(t.Context(), p.open, store.NewVerifier(p.Manifest), all, nil))
-		p.ok(p.end())
-	}
-}
-
-// TestLookUnreadable checks that Look reports an entry that cannot be read, and the reason, once.
-func TestLookUnreadable(t *testing.T) {
-	for name, call := range map[string]string{"c": "lstat", "l": "readlink"} {
-		p := faulty(t, kind{})
-		p.fetch()
-		p.ok(p.start())
-		p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EIO, Only: func(is, of string) bool { return is == call && of == name }})
-		_, err := p.open.Look(t.Context())
-		want := faultRoot + "/" + name + " cannot be read at present: input/output error"
-		if err == nil || err.Error() != want {
-			t.Errorf("error is %v, want %s", err, want)
-		}
-		p.fs.SetPlan(nil)
-		p.ok(p.end())
-	}
-}
-
-// TestFlushWithoutDescriptors fails each open once the content is published, as when all descriptors of the process are in
-// use. The content is flushed nevertheless.
-func TestFlushWithoutDescriptors(t *testing.T) {
-	p := faulty(t, kind{})
-	p.ok(p.start())
-	p.ok(p.put(99))
-	p.ok(p.open.Publish())
-	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EMFILE, Only: func(call, _ string) bool { return call == "open" }})
-	p.ok(p.open.Finish())
-	p.fs.SetPlan(nil)
-	p.ok(p.end())
-	p.verify("flushed")
-}
-
-// TestAuditBesideWrites hashes unverified pieces while they are written with other bytes:
-// none of them is ever verified.
-func TestAuditBesideWrites(t *testing.T) {
-	p := newPlace(t, single(t))
-	p.Write(t, p.root)
-	wrong := make([]byte, piece)
-	for range 50 {
-		p.ok(os.WriteFile(p.root, p.Data, 0o600))
-		d, err := store.Adopt(t.TempDir(), p.root, p.Manifest, p.files)
-		p.ok(err)
-		var group sync.WaitGroup
-		group.Go(func() {
-			for i := range p.Manifest.Pieces() {
-				if _, err := d.WriteAt(wrong, p.Manifest.PieceOffset(i)); err != nil && !errors.Is(err, store.ErrVerified) {
-					t.Error(err)
-				}
-			}
-		})
-		p.ok(store.Reaudit(t.Context(), d, store.NewVerifier(p.Manifest), d.Unverified(), nil))
-		group.Wait()
-		for i := range p.Manifest.Pieces() {
-			if good, err := store.NewVerifier(p.Manifest).Check(d, i); d.Has(i) && (!good || err != nil) {
-				t.Fatalf("piece %d is verified, and %v, %v", i, good, err)
-			}
-		}
-		p.ok(d.Close())
-	}
-}
-
-// TestHungDisk makes a write hang. While it hangs, verified pieces are known and read.
-func TestHungDisk(t *testing.T) {
-	p := faulty(t, kind{})
-	p.ok(p.start())
-	p.ok(p.put(3))
-	hang := make(chan struct{})
-	p.fs.SetPlan(&faultPlan{Times: 1, Hang: hang, Only: func(call, name string) bool {
-		return call == "write" && name == "c"
-	}})
-	d, last := p.open, p.Manifest.Pieces()-1
-	written := make(chan error)
-	go func() {
-		_, err := d.WriteAt(p.Piece(last), p.Manifest.PieceOffset(last))
-		written <- err
-	}()
-	for p.fs.Calls() == 0 {
-		runtime.Gosched()
-	}
-	if !d.Has(0) || d.Count() != 3 || d.Unverified()[0] {
-		t.Error("pieces are not known while the disk hangs")
-	}
-	if good, err := store.NewVerifier(p.Manifest).Check(d, 0); !good || err != nil {
-		t.Errorf("a piece of another file: %v, %v", good, err)
-	}
-	p.ok(d.Forget(0))
-	close(hang)
-	p.ok(<-written)
-	p.ok(d.Commit(last))
-	p.ok(p.put(99))
-	p.ok(d.Finish())
-	p.ok(p.end())
-	p.verify("after the disk hung")
-}
-
-// TestReadsBesidePublish reads a file that Publish has just made read-only, and that is no
-// longer open: its mode stays.
-func TestReadsBesidePublish(t *testing.T) {
-	p := faulty(t, kind{})
-	p.ok(p.start())
-	p.ok(p.put(99))
-	hang := make(chan struct{})
-	p.fs.SetPlan(&faultPlan{Times: 1, Hang: hang, Only: func(call, name string) bool {
-		return call == "fchmod" && name == "c" // after a/x
-	}})
-	d, published := p.open, make(chan error)
-	go func() { published <- d.Publish() }()
-	for p.fs.Calls() == 0 {
-		runtime.Gosched()
-	}
-	for _, piece := range []int{p.Manifest.Pieces() - 1, 0} { // of c, in the place of a/x, which is opened again
-		if good, err := store.NewVerifier(p.Manifest).Check(d, piece); !good || err != nil {
-			t.Errorf("piece %d: %v, %v", piece, good, err)
-		}
-	}
-	close(hang)
-	p.ok(<-published)
-	p.ok(d.Finish())
-	p.ok(p.end())
-	p.verify("read while it was published")
-}
-
 // TestNewDirectoryIsEmpty starts a transfer to a new directory, and asks for room. The store does not
 // look for the files that it will write there.
 func TestNewDirectoryIsEmpty(t *testing.T) {
@@ -488,29 +297,6 @@ func TestNewDirectoryIsEmpty(t *testing.T) {
 		t.Errorf("needs %d bytes of %d, and looked for %d files", need, p.Manifest.Length(), n)
 	}
 	p.ok(d.Close())
-}
-
-// TestForgetDuringFinish removes a file while Finish runs, and forgets its pieces. Finish does not report the removal, and the
-// store takes the pieces again.
-func TestForgetDuringFinish(t *testing.T) {
-	p := faulty(t, kind{})
-	d, err := store.Create(faultDir, faultRoot, p.Manifest, p.files)
-	p.ok(err)
-	p.open = d
-	p.ok(p.put(-1))
-	p.ok(d.Publish())
-	last := p.Manifest.Pieces() - 1
-	p.fs.SetPlan(&faultPlan{Times: 1, Only: func(call, _ string) bool { return call == "sync" }, Do: func() {
-		p.ok(p.fs.Remove(faultRoot + "/c"))
-		p.ok(d.Forget(last))
-	}})
-	if err := d.Finish(); !errors.Is(err, store.ErrNotWhole) {
-		t.Errorf("Finish: %v", err)
-	}
-	p.ok(p.put(-1))
-	p.ok(d.Finish())
-	p.ok(p.end())
-	p.verify("after the pieces were written again")
 }
 
 // TestAdoptLooksOnce checks that Adopt makes two calls for each further file that exists: lstat, and a record in the journal.
@@ -530,28 +316,6 @@ func TestAdoptLooksOnce(t *testing.T) {
 	if many-few > 5*30 { // lstat, and open, advise and close for what is hashed from the disk
 		t.Errorf("%d calls for 3 files, %d for 33", few, many)
 	}
-}
-
-// TestForgetBeforeWrites checks that a piece of complete content is not written to before the disk has the record that it is
-// missing.
-func TestForgetBeforeWrites(t *testing.T) {
-	p := faulty(t, kind{})
-	p.ok(p.start())
-	p.ok(p.put(999))
-	p.ok(p.open.Finish())
-	var early error
-	p.fs.SetPlan(&faultPlan{
-		Times: 1, Only: func(call, name string) bool { return call == "sync" && name == faultDir+"/journal" },
-		Do: func() { _, early = p.open.WriteAt(p.Piece(0), 0) },
-	})
-	p.ok(p.open.Forget(0))
-	p.fs.SetPlan(nil)
-	if !errors.Is(early, store.ErrReadOnly) {
-		t.Errorf("a write before the sync of the journal: %v", early)
-	}
-	p.ok(p.put(1))
-	p.ok(p.open.Finish())
-	p.ok(p.end())
 }
 
 // TestInodeReused deletes a file and a directory that were fetched, and creates a file and a directory with their names and
