@@ -99,6 +99,9 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 		return err
 	}
 	defer site.Stop()
+	if err := datadir.Create(dir); err != nil {
+		return err
+	}
 	key, err := datadir.LoadKey(dir)
 	if err != nil {
 		return err
@@ -155,13 +158,9 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 	return nil
 }
 
-// trackerDir makes the directory for a tracker's key. A node with the same data
+// trackerDir returns the directory for a tracker's key. A node with the same data
 // directory keeps its key elsewhere: the two must not have the same identity.
 func trackerDir(data string) (string, error) {
 	dir, err := command.DataDir(data)
-	if err != nil {
-		return "", err
-	}
-	dir = filepath.Join(dir, "tracker")
-	return dir, datadir.Create(dir)
+	return filepath.Join(dir, "tracker"), err
 }
