@@ -51,7 +51,7 @@ type Endpoint struct {
 // NewEndpoint returns the endpoint of a node with that key. Pass it to [NewHost]
 // before dialing.
 func NewEndpoint(key crypto.PrivKey) (*Endpoint, error) {
-	identity, err := libp2ptls.NewIdentity(key)
+	identity, err := newIdentity(key)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
-	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
 
@@ -95,11 +94,11 @@ func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm,
 		return nil, nil, err
 	}
 	muxers := []upgrader.StreamMuxer{{ID: yamux.ID, Muxer: newMuxer()}}
-	tls, err := libp2ptls.New(libp2ptls.ID, key, muxers)
+	identity, err := newIdentity(key)
 	if err != nil {
 		return nil, nil, err
 	}
-	up, err := upgrader.New([]sec.SecureTransport{tls}, muxers, nil, rm, nil)
+	up, err := upgrader.New([]sec.SecureTransport{&security{identity, id}}, muxers, nil, rm, nil)
 	if err != nil {
 		return nil, nil, err
 	}
