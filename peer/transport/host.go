@@ -111,7 +111,9 @@ func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm,
 		return nil, nil, err
 	}
 	bus := eventbus.NewBus()
-	n, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm), swarm.WithDialRanker(rankDials))
+	// Otherwise, after a hundred dials of public IPv6 addresses failed, as in an outage, the swarm would try one in a hundred.
+	everyDial := swarm.WithIPv6BlackHoleSuccessCounter(nil)
+	n, err := swarm.NewSwarm(id, peers, bus, swarm.WithResourceManager(rm), swarm.WithDialRanker(rankDials), everyDial)
 	if err != nil {
 		return nil, nil, errors.Join(err, peers.Close())
 	}

@@ -1,9 +1,13 @@
 package transport
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
@@ -29,6 +33,29 @@ func TestRankDials(t *testing.T) {
 			if !d.Addr.Equal(addrs[i]) || i > 0 && d.Delay <= ranked[i-1].Delay {
 				t.Errorf("%v: %v", addrs, ranked)
 			}
+		}
+	}
+}
+
+// TestDialsInOutage dials a public IPv6 address that does not answer, in a prefix for documentation (RFC 9637). Each dial is tried.
+func TestDialsInOutage(t *testing.T) {
+	t.Parallel()
+	h, err := NewHost(newKey(t), nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	id, err := peer.IDFromPrivateKey(newKey(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := peer.AddrInfo{ID: id, Addrs: []ma.Multiaddr{ma.StringCast("/ip6/3fff::1/tcp/7")}}
+	for i := range 150 {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		_, err := OpenStream(ctx, h, to, "/none")
+		cancel()
+		if err == nil || strings.Contains(err.Error(), "black hole") {
+			t.Fatalf("dial %d: %v", i, err)
 		}
 	}
 }
