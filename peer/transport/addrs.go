@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"cmp"
+	"net"
 	"slices"
 	"sync"
 	"time"
@@ -54,7 +56,8 @@ type listenAddrs struct {
 	until time.Time
 }
 
-// of returns the addresses, sorted. The caller may change the slice.
+// of returns the addresses, those of the default routes first, and otherwise sorted: a node announces a part of them if there are many, as
+// of bridges of containers, or of the services of Kubernetes. The caller may change the slice.
 func (l *listenAddrs) of(n network.Network) []ma.Multiaddr {
 	all := n.ListenAddresses()
 	if !slices.ContainsFunc(all, manet.IsIPUnspecified) {
@@ -64,10 +67,34 @@ func (l *listenAddrs) of(n network.Network) []ma.Multiaddr {
 	defer l.mu.Unlock()
 	if now := time.Now(); now.After(l.until) {
 		if resolved, err := manet.ResolveUnspecifiedAddresses(all, nil); err == nil {
-			l.known, l.until = sortAddrs(resolved), now.Add(listenAddrsAge)
+			l.known, l.until = routesFirst(sortAddrs(resolved), defaultRoutes()), now.Add(listenAddrsAge)
 		}
 	}
 	return slices.Clone(l.known)
+}
+
+// routesFirst moves the addresses with an IP of routes to the front.
+func routesFirst(all []ma.Multiaddr, routes []net.IP) []ma.Multiaddr {
+	rank := func(a ma.Multiaddr) int {
+		ip, err := manet.ToIP(a)
+		if err == nil && slices.ContainsFunc(routes, ip.Equal) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b ma.Multiaddr) int { return cmp.Compare(rank(a), rank(b)) })
+	return all
+}
+
+// defaultRoutes returns the source addresses of the default routes. It sends nothing.
+func defaultRoutes() (all []net.IP) {
+	for _, remote := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // documentation addresses (RFC 5737, RFC 3849)
+		if c, err := net.Dial("udp", remote); err == nil {
+			all = append(all, c.LocalAddr().(*net.UDPAddr).IP)
+			_ = c.Close()
+		}
+	}
+	return all
 }
 
 func sortAddrs(all []ma.Multiaddr) []ma.Multiaddr {

@@ -2,6 +2,8 @@ package transport
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -57,5 +59,20 @@ func TestDialsInOutage(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "black hole") {
 			t.Fatalf("dial %d: %v", i, err)
 		}
+	}
+}
+
+// TestRoutesFirst sorts the addresses of a machine with twenty services of Kubernetes, whose address for other machines is the highest.
+func TestRoutesFirst(t *testing.T) {
+	t.Parallel()
+	own4, own6 := ma.StringCast("/ip4/192.168.1.5/tcp/7"), ma.StringCast("/ip6/fd00::5/tcp/7")
+	all := []ma.Multiaddr{own6, own4}
+	for i := range 20 {
+		all = append(all, ma.StringCast(fmt.Sprintf("/ip4/10.96.0.%d/tcp/7", 20-i)))
+	}
+	want := append([]ma.Multiaddr{own4, own6}, sortAddrs(slices.Clone(all[2:]))...)
+	got := routesFirst(sortAddrs(all), []net.IP{net.ParseIP("fd00::5"), net.ParseIP("192.168.1.5")})
+	if !slices.EqualFunc(got, want, ma.Multiaddr.Equal) {
+		t.Errorf("%v", got)
 	}
 }
