@@ -57,6 +57,16 @@ func newContent(cfg *Config) content {
 // valid reports whether there is such a generation: numbers come from peers.
 func (c *content) valid(g int) bool { return g >= 0 && g < len(c.generations) }
 
+// enough lists the generations that the node needs no more blocks of.
+func (c *content) enough() (list []proto.Range) {
+	for g := range c.generations {
+		if c.generations[g].filled {
+			list = bitset.Append(list, g)
+		}
+	}
+	return list
+}
+
 // gathered records a block that a peer sent, confirms it, and pushes if the node had nothing to send.
 func (s *State) gathered(ev mob.Gathered) {
 	s.hear(ev.Round)

@@ -108,8 +108,8 @@ func (s *State) join(ev mob.Joined) {
 	if ev.Whole {
 		m.complete.AddRange(0, m.complete.Cap())
 	}
-	if s.have.Len() > 0 { // Hello may be older
-		s.send(ev.ID, &proto.Decoded{Generations: s.have.Ranges()})
+	if enough := s.enough(); len(enough) > 0 { // Hello may be older, and does not have those that are being decoded
+		s.send(ev.ID, &proto.Decoded{Generations: enough})
 	}
 	s.introduce(ev.ID)
 	if place, ok := s.topology.Place(ev.ID); ok {

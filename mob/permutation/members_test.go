@@ -47,6 +47,22 @@ func TestMembers(t *testing.T) {
 	}
 }
 
+// TestMemberReturnsDuringDecoding checks that a peer whose session starts while a generation is decoded learns that the node
+// needs no more of it, which is not announced again when it is decoded.
+func TestMemberReturnsDuringDecoding(t *testing.T) {
+	n := meet(t, 2, Config{Blocks: []int{4, 4, 4}, Have: []int{2}})
+	const id = "0001"
+	n.do(mob.Filled{Generation: 0})
+	n.do(mob.Left{Peer: id})
+	want := []proto.Range{{First: 0, Count: 1}, {First: 2, Count: 1}}
+	if m := sent[*proto.Decoded](n.join(id, false))[id]; m == nil || !reflect.DeepEqual(m.Generations, want) {
+		t.Errorf("it announces %+v, want %v", m, want)
+	}
+	if m := sent[*proto.Decoded](n.do(mob.Decoded{Generation: 0}))[id]; m != nil {
+		t.Errorf("once it is decoded it announces %+v", m)
+	}
+}
+
 // TestInventedMembers wants a member that joins to have a place, however many were only told of.
 func TestInventedMembers(t *testing.T) {
 	n := newNode(t, Config{Self: "b", Blocks: blocks})
