@@ -25,7 +25,7 @@ type content struct {
 // generation has the node's blocks of a generation.
 type generation struct {
 	filled   bool        // no more blocks are needed; so it is when decoded
-	gone     bool        // decoded, and damaged since: it cannot be sent any more
+	damaged  bool        // decoded, and damaged since: it cannot be sent until it is decoded again
 	received int         // blocks
 	plain    *bitset.Set // which ones, where blocks are plain
 }
@@ -97,10 +97,17 @@ func (s *State) filled(g int) {
 	s.findOldest()
 }
 
-// decoded records that the node has all of a generation.
+// decoded records that the node has all of a generation, again if it was damaged.
 func (s *State) decoded(g int) {
+	if !s.valid(g) {
+		return
+	}
 	s.filled(g)
 	s.have.Add(g)
+	has := &s.generations[g]
+	if has.damaged = false; has.plain != nil {
+		has.plain.AddRange(0, has.plain.Cap())
+	}
 	s.membersChanged() // the node may be the one to draw now
 }
 
@@ -111,8 +118,8 @@ func (s *State) dropped(g int) {
 		return
 	}
 	has := &s.generations[g]
-	has.gone, has.received = s.have.Has(g), 0
-	if has.filled && !has.gone {
+	has.damaged, has.received = s.have.Has(g), 0
+	if has.filled && !has.damaged {
 		has.filled = false
 		s.sendAll(&proto.Decoded{Lost: only(g)})
 		s.addNeed(g, s.since(s.place), 1)

@@ -122,6 +122,17 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestRestored checks that a generation is sent again when its damaged pieces have been put back.
+func TestRestored(t *testing.T) {
+	for _, strategy := range []proto.Strategy{proto.Overlap1, proto.RandomBlock} {
+		s := meet(t, 2, Config{Blocks: []int{4}, Have: []int{0}, Strategy: strategy})
+		s.none(s.do(mob.Polluted{Generation: 0}))
+		s.none(s.do(mob.Tick{}))
+		s.do(mob.Decoded{Generation: 0})
+		s.pushed(s.do(mob.Tick{}))
+	}
+}
+
 // TestFilled wants a node that needs no more of a generation to say so at once, and to take
 // that back when its blocks were dropped.
 func TestFilled(t *testing.T) {

@@ -95,7 +95,7 @@ func (s *State) pick(m *member, g int) (block int, ok bool) {
 	if has.plain != nil {
 		return has.plain.Pick(m.plain[g], s.rng.IntN)
 	}
-	return 0, s.have.Has(g) && !has.gone || has.received > 0
+	return 0, s.have.Has(g) && !has.damaged || has.received > 0
 }
 
 // sent records that a block has left, and starts the next round.
