@@ -82,6 +82,25 @@ func TestDrawer(t *testing.T) {
 	}
 }
 
+// TestDrawerLosesGeneration checks that the node draws again for a member that joined while another one was to draw, if that one
+// turns out to need a generation.
+func TestDrawerLosesGeneration(t *testing.T) {
+	s := newNode(t, Config{Self: "b", Blocks: blocks, Have: all})
+	s.join("a", false)
+	s.rest()
+	for g := range blocks {
+		s.complete("a", g)
+	}
+	s.join("c", false)
+	if p := sent[*proto.Permutation](s.rest())["c"]; p != nil {
+		t.Errorf("beside one with a lesser id it sends %+v", p)
+	}
+	s.hear("a", &proto.Decoded{Lost: only(1)})
+	if p := sent[*proto.Permutation](s.rest())["c"]; p == nil || len(p.Members) != 3 {
+		t.Errorf("it sends %+v", p)
+	}
+}
+
 // TestIgnoredPermutations wants an older one, and one without the node, to be ignored, and
 // unknown members to be skipped.
 func TestIgnoredPermutations(t *testing.T) {

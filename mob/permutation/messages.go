@@ -37,14 +37,15 @@ func (s *State) announced(m *member, msg *proto.Decoded) {
 			return
 		}
 	}
+	full := m.complete.Full()
 	for g := range bitset.Numbers(msg.Generations, len(s.generations)) {
 		s.completes(m, g)
 	}
 	for g := range bitset.Numbers(msg.Lost, len(s.generations)) {
 		s.needs(m, g)
 	}
-	if m.complete.Full() {
-		s.membersChanged() // it may be the one to draw now
+	if m.complete.Full() != full {
+		s.membersChanged() // it may be the one to draw now, or not any more
 	}
 }
 
