@@ -11,18 +11,17 @@ import (
 // many come at once.
 const calm = 50 * time.Millisecond
 
-// drawn is which permutations are in force, and when the node is to draw the next.
+// drawn has the permutations that are in force, and the time at which the node is to draw the next ones.
 type drawn struct {
-	version uint64
-	by      proto.PeerID
-	since   []uint32  // by place: the generation from which on others wait for the member
-	due     time.Time // zero for not at all
+	proto.Permutation
+	by  proto.PeerID
+	due time.Time // zero for not at all
 }
 
 // since is the generation from which on others wait for the member of a place.
 func (s *State) since(place int) int {
-	if place < len(s.drawn.since) {
-		return int(s.drawn.since[place])
+	if place < len(s.drawn.Since) {
+		return int(s.drawn.Since[place])
 	}
 	return 0
 }
@@ -65,7 +64,7 @@ func (s *State) drawIfDue() {
 	if s.drawn.due.IsZero() || s.now.Before(s.drawn.due) {
 		return
 	}
-	version := s.drawn.version + 1
+	version := s.drawn.Version + 1
 	p := &proto.Permutation{Version: version, Seed: s.cfg.Seed + version, Members: s.there()}
 	for _, id := range p.Members {
 		since := 0
@@ -97,7 +96,7 @@ func (s *State) permuted(m *member, p *proto.Permutation) {
 			return
 		}
 	}
-	newer := p.Version > s.drawn.version || p.Version == s.drawn.version && m.ID < s.drawn.by
+	newer := p.Version > s.drawn.Version || p.Version == s.drawn.Version && m.ID < s.drawn.by
 	if _, ok := slices.BinarySearch(p.Members, s.cfg.Self); ok && newer {
 		s.adopt(m.ID, p)
 	}
@@ -106,7 +105,7 @@ func (s *State) permuted(m *member, p *proto.Permutation) {
 // adopt puts permutations into force. Members of them that the node does not know are
 // skipped.
 func (s *State) adopt(by proto.PeerID, p *proto.Permutation) {
-	s.drawn = drawn{version: p.Version, by: by, since: p.Since}
+	s.drawn = drawn{Permutation: *p, by: by}
 	s.topology = NewTopology(p.Seed, p.Members)
 	s.schedule = NewSchedule(s.cfg.Strategy, s.cfg.Blocks, len(p.Members))
 	s.place, _ = s.topology.Place(s.cfg.Self)

@@ -101,6 +101,21 @@ func TestDrawerLosesGeneration(t *testing.T) {
 	}
 }
 
+// TestMemberReturns checks that a member whose session is replaced gets the permutations again, which the old session may have lost:
+// they are not drawn again for the same members.
+func TestMemberReturns(t *testing.T) {
+	s := newNode(t, Config{Self: "b", Blocks: blocks, Have: all})
+	s.join("a", false)
+	want := sent[*proto.Permutation](s.rest())["a"]
+	s.do(mob.Left{Peer: "a"})
+	if p := sent[*proto.Permutation](s.join("a", false))["a"]; want == nil || !reflect.DeepEqual(p, want) {
+		t.Errorf("it sends %+v, want %+v", p, want)
+	}
+	if p := sent[*proto.Permutation](s.rest())["a"]; p != nil {
+		t.Errorf("it draws %+v", p)
+	}
+}
+
 // TestIgnoredPermutations wants an older one, and one without the node, to be ignored, and
 // unknown members to be skipped.
 func TestIgnoredPermutations(t *testing.T) {
@@ -108,12 +123,12 @@ func TestIgnoredPermutations(t *testing.T) {
 	n.join("a", true)
 	n.join("c", false)
 	n.hear("a", &proto.Permutation{Version: 5, Seed: 1, Members: []proto.PeerID{"a", "b", "c", "unknown"}, Since: make([]uint32, 4)})
-	if n.drawn.version != 5 {
-		t.Fatalf("version %d is in force", n.drawn.version)
+	if n.drawn.Version != 5 {
+		t.Fatalf("version %d is in force", n.drawn.Version)
 	}
 	n.hear("a", &proto.Permutation{Version: 4, Members: []proto.PeerID{"a", "b"}, Since: make([]uint32, 2)})
 	n.hear("a", &proto.Permutation{Version: 6, Members: []proto.PeerID{"a", "c"}, Since: make([]uint32, 2)})
-	if n.drawn.version != 5 || len(n.topology.Members()) != 4 {
+	if n.drawn.Version != 5 || len(n.topology.Members()) != 4 {
 		t.Errorf("%+v is in force", n.drawn)
 	}
 	if as := find[mob.Push](n.rest()); len(as) > 1 || len(as) == 1 && as[0].Peer != "c" {

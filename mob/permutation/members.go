@@ -115,6 +115,10 @@ func (s *State) join(ev mob.Joined) {
 	if place, ok := s.topology.Place(ev.ID); ok {
 		s.places[place] = m
 		s.addNeeds(m, place, 1)
+		if s.drawn.by == s.cfg.Self { // an earlier session may have lost them
+			p := s.drawn.Permutation
+			s.send(ev.ID, &p)
+		}
 	}
 	s.membersChanged()
 }
