@@ -83,8 +83,8 @@ func (c *content) activate(number int) (g *generation, dropped int, err error) {
 		g.last = c.count
 	}
 	c.mu.Unlock()
-	if dropped >= 0 {
-		c.forget(dropped)
+	if dropped >= 0 && !c.forget(dropped) {
+		dropped = -1
 	}
 	if g == nil {
 		return nil, dropped, nil
@@ -207,16 +207,21 @@ func (c *content) release(g *generation) {
 	g.decoder, g.held = nil, nil
 }
 
-// forget drops the blocks of a generation with a damaged piece. It is gathered again from the start.
-func (c *content) forget(generation int) {
+// forget drops the blocks of a generation, which is gathered again from the start, unless they are being decoded. It reports whether
+// it has dropped some.
+func (c *content) forget(generation int) bool {
 	c.encoders.drop(generation)
-	if g := c.lookup(generation); g != nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.state != decoding {
-			c.end(g)
-		}
+	g := c.lookup(generation)
+	if g == nil {
+		return false
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.state == decoding || g.state == ended {
+		return false
+	}
+	c.end(g)
+	return true
 }
 
 // end ends a generation. The caller holds its lock.

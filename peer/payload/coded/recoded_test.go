@@ -257,6 +257,20 @@ func TestRecodedMemory(t *testing.T) {
 	}
 }
 
+// TestRecodedDecodingKept checks that a generation that is being decoded is not reported as dropped when too many are active: it may
+// be complete before the report.
+func TestRecodedDecodingKept(t *testing.T) {
+	c := storetest.Make(t, 1, storetest.File("", 40*4*proto.MinCodedBlock))
+	source, n := newRecodingSource(t, c, 4, proto.Sequential), newRecodingNode(t, c, 4, proto.Sequential)
+	for g := range maxGathered {
+		n.give(t, g, source.block(t, g, -1))
+	}
+	n.lookup(0).state = decoding
+	if out, _ := n.give(t, maxGathered, source.block(t, maxGathered, -1)); out.dropped >= 0 || n.lookup(0) == nil {
+		t.Errorf("generation %d was dropped", out.dropped)
+	}
+}
+
 // TestRecodedDamaged makes no blocks of a piece that changed on disk.
 func TestRecodedDamaged(t *testing.T) {
 	c := shortContent(t)
