@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
+	"github.com/anacrolix/torrent/tracker"
 	"github.com/anacrolix/torrent/tracker/udp"
 
 	"github.com/mobgrid/mob/proto"
@@ -29,7 +30,7 @@ import (
 // other downloads the info dictionary.
 func TestAnnounceByUDP(t *testing.T) {
 	t.Parallel()
-	url, peers := udpTracker(t)
+	url, peers := udpTracker(t, 1)
 	s := newSample(t, 1<<20)
 	torrent := s.torrent()
 	torrent.Trackers = []string{url}
@@ -43,8 +44,40 @@ func TestAnnounceByUDP(t *testing.T) {
 	}
 }
 
-// udpTracker is a UDP tracker of one torrent (BEP 15). peers counts those that have announced.
-func udpTracker(t *testing.T) (url string, peers *atomic.Int32) {
+// TestRepliesByUDP checks that announces end if a tracker sends each reply many times.
+func TestRepliesByUDP(t *testing.T) {
+	t.Parallel()
+	url, peers := udpTracker(t, 10)
+	s := startServer(t)
+	m := s.newConnManager(t.Context(), proto.InfoHash{1}, handler{progress: func() progress { return progress{} }}, s.cfg.Log)
+	client, _, err := m.newAnnouncer(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	const announces = 20
+	for range announces {
+		ended := make(chan error, 1)
+		go func() {
+			_, err := client.Announce(t.Context(), m.announceRequest(tracker.None), m.announceOptions())
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatal("an announce does not end")
+		}
+	}
+	if peers.Load() < announces {
+		t.Errorf("%d announces were received", peers.Load())
+	}
+}
+
+// udpTracker is a UDP tracker of one torrent (BEP 15), which sends copies of each reply. peers counts those that have announced.
+func udpTracker(t *testing.T, copies int) (url string, peers *atomic.Int32) {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -76,7 +109,9 @@ func udpTracker(t *testing.T) (url string, peers *atomic.Int32) {
 				known = binary.BigEndian.AppendUint16(append(known, from.Addr().Unmap().AsSlice()...), request.Port)
 				peers.Add(1)
 			}
-			_, _ = conn.WriteToUDPAddrPort(reply, from)
+			for range copies {
+				_, _ = conn.WriteToUDPAddrPort(reply, from)
+			}
 		}
 	}()
 	t.Cleanup(func() {

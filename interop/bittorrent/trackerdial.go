@@ -2,10 +2,12 @@ package bittorrent
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -71,13 +73,28 @@ func (d *trackerDialer) listenPacket(network, addr string) (net.PacketConn, erro
 	if err != nil {
 		return nil, err
 	}
-	return &trackerPackets{conn, d}, nil
+	return &trackerPackets{PacketConn: conn, dialer: d}, nil
 }
 
-// trackerPackets is a socket that sends only to addresses that its dialer allows.
+// trackerPackets is a socket that sends only to addresses that its dialer allows, and receives one reply to each request: the third
+// one would block the library for ever. The library sends one request after the other.
 type trackerPackets struct {
 	net.PacketConn
 	dialer *trackerDialer
+	asked  atomic.Uint64 // the transaction of a request without a reply, or 0
+}
+
+// transaction returns the transaction of a request or reply (BEP 15), which is not 0.
+func transaction(b []byte) uint64 { return 1<<32 | uint64(binary.BigEndian.Uint32(b)) }
+
+// ReadFrom implements [net.PacketConn].
+func (c *trackerPackets) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, from, err := c.PacketConn.ReadFrom(b)
+		if err != nil || n >= 8 && c.asked.CompareAndSwap(transaction(b[4:]), 0) {
+			return n, from, err
+		}
+	}
 }
 
 // WriteTo implements [net.PacketConn].
@@ -91,5 +108,6 @@ func (c *trackerPackets) WriteTo(b []byte, to net.Addr) (int, error) {
 		}
 		c.dialer.reached(a)
 	}
+	c.asked.Store(transaction(b[12:]))
 	return c.PacketConn.WriteTo(b, to)
 }
