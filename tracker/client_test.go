@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -291,6 +292,32 @@ func TestClientDropsUnreachable(t *testing.T) {
 			if len(got) != want || !bytes.Equal(got[want-1], addrs()[1]) {
 				t.Errorf("%T from %s: addresses %x", reply, from, got)
 			}
+		}
+	}
+}
+
+// TestClientDropsUnreachableAnnounceURLs checks that a tracker on another machine names no service of this one, also not by a name:
+// the node connects to these URLs as if its user had given them.
+func TestClientDropsUnreachableAnnounceURLs(t *testing.T) {
+	urls := func() []string {
+		return []string{
+			"http://127.0.0.1:80/admin/delete?yes=1", "http://[::ffff:127.0.0.1]/", "http://169.254.169.254/latest", "http://[fe80::1%25eth0]:80/",
+			"udp://0.0.0.0:53", "http://localhost:80/", "http://127.1/", "http://0x7f000001/", "http://rebound.example/announce",
+			"http://10.0.0.1:6969/announce", "udp://192.0.2.7:6969",
+		}
+	}
+	for from, want := range map[string][]string{
+		"192.0.2.1":   urls()[9:],
+		"10.0.0.9":    urls()[9:],
+		"":            urls()[9:],
+		"169.254.0.1": append(urls()[2:4], urls()[9:]...),
+		"127.0.0.1":   append(urls()[:4], urls()[9:]...),
+	} {
+		reply := &proto.AnnounceURLs{URLs: urls()}
+		at, _ := netip.ParseAddr(from)
+		dropUnreachable(reply, at)
+		if !slices.Equal(reply.URLs, want) {
+			t.Errorf("from %q: %q, want %q", from, reply.URLs, want)
 		}
 	}
 }

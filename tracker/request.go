@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -235,6 +237,15 @@ func dropUnreachable(reply proto.Message, tracker netip.Addr) {
 		for i := range m.Hosts {
 			m.Hosts[i].Addrs = reach.FromTracker(m.Hosts[i].Addrs, tracker)
 		}
+	case *proto.AnnounceURLs: // the node counts them as named by its user: a name may have any address
+		m.URLs = slices.DeleteFunc(m.URLs, func(text string) bool {
+			u, err := url.Parse(text)
+			if err != nil {
+				return true
+			}
+			addr, err := netip.ParseAddr(u.Hostname())
+			return err != nil || !reach.MayName(tracker, addr)
+		})
 	}
 }
 

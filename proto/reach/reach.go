@@ -81,10 +81,18 @@ func FromPeer(addrs [][]byte, peer netip.Addr) [][]byte {
 // FromTracker is FromPeer for members that a tracker names. Members of one site may meet through a public tracker, so their
 // private addresses and names may be dialed.
 func FromTracker(addrs [][]byte, tracker netip.Addr) [][]byte {
+	return atLeast(addrs, leastOfTracker(tracker))
+}
+
+// MayName is FromTracker for one address.
+func MayName(tracker, addr netip.Addr) bool { return Of(addr) >= leastOfTracker(tracker) }
+
+// leastOfTracker returns the least reach of addresses that a tracker names.
+func leastOfTracker(tracker netip.Addr) Reach {
 	if !tracker.IsValid() {
-		return atLeast(addrs, ThisSite)
+		return ThisSite
 	}
-	return atLeast(addrs, min(max(Of(tracker), ThisMachine), ThisSite))
+	return min(max(Of(tracker), ThisMachine), ThisSite)
 }
 
 func atLeast(addrs [][]byte, least Reach) (out [][]byte) {
