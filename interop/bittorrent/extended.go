@@ -90,7 +90,8 @@ func decodeMetadata(b []byte) (m pp.ExtendedMetadataRequestMsg, piece []byte, er
 
 func metadataPieces(size int) int { return (size + chunk - 1) / chunk }
 
-// onMetadata serves a request for a piece of the info dictionary. It ignores replies.
+// onMetadata serves a request for a piece of the info dictionary, subject to the limit of the upload. It ignores replies. It blocks
+// until the piece is written: queued pieces for clients that do not read would take the node's memory.
 func (c *peerConn) onMetadata(b []byte) error {
 	m, _, err := decodeMetadata(b)
 	if err != nil {
@@ -108,6 +109,8 @@ func (c *peerConn) onMetadata(b []byte) error {
 		piece = info[begin:min(begin+chunk, len(info))]
 		reply.Type, reply.TotalSize = pp.DataMetadataExtensionMsgType, len(info)
 	}
-	c.out.send(pp.Extended, encodeMetadata(id, reply, piece))
-	return nil
+	if err := c.swarm.server.limiter.Wait(c.ctx, len(piece)); err != nil {
+		return err
+	}
+	return c.out.write(appendMessage(nil, pp.Extended, encodeMetadata(id, reply, piece)))
 }

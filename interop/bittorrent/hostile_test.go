@@ -163,6 +163,54 @@ func TestBeforeExtendedHandshake(t *testing.T) {
 	}
 }
 
+// TestMetadataIsNotQueued checks that a client's requests of the info dictionary do not take memory, and that the limit of the upload
+// applies to the replies.
+func TestMetadataIsNotQueued(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, 1<<20)
+	n := startNode(t, "A", s.torrent(), 0)
+	torrent := s.torrent()
+	torrent.Info = func() []byte { return make([]byte, 64*chunk) }
+	sw := newSwarm(t.Context(), n.server, n.seed(t, s), torrent)
+	local, remote := net.Pipe()
+	defer local.Close()
+	c, err := sw.newPeerConn(&remotePeer{Conn: local, handshake: *modern.handshake(s, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.cancel(nil)
+	received := make(chan int64, 1)
+	go func() {
+		n, _ := io.Copy(io.Discard, remote)
+		received <- n
+	}()
+	if err := c.onExtended(metadataHandshake(0).encode()); err != nil {
+		t.Fatal(err)
+	}
+	defer c.attachment.Leave(io.EOF)
+	const requests = 100
+	sent := n.server.limiter.Passed()
+	n.server.limiter.SetRate(1 << 40)
+	for range requests {
+		request := pp.ExtendedMetadataRequestMsg{Type: pp.RequestMetadataExtensionMsgType, Piece: 1}
+		if err := c.onExtended(encodeMetadata(ownMetadataID, request, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.out.mu.Lock()
+	if queued := len(c.out.buf); queued > chunk {
+		t.Errorf("%d bytes are queued for a client that requests", queued)
+	}
+	c.out.mu.Unlock()
+	local.Close()
+	if n := <-received; n < requests*chunk {
+		t.Errorf("%d bytes were written", n)
+	}
+	if passed := n.server.limiter.Passed() - sent; passed != requests*chunk {
+		t.Errorf("%d bytes count for the limit of the upload", passed)
+	}
+}
+
 // deadlineConn sends its deadlines for reads to a channel.
 type deadlineConn struct {
 	net.Conn
