@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"expvar"
 	"io"
 	"net"
 	"slices"
@@ -31,6 +32,9 @@ func (c *encryptedConn) SyscallConn() (syscall.RawConn, error) {
 	return nil, errors.ErrUnsupported
 }
 
+// cipherCounts is the name of a map of the library.
+const cipherCounts = "mseCryptoProvides"
+
 // acceptMSE accepts an encrypted handshake whose first bytes are start. After it the
 // stream is plaintext if the client supports that.
 func (s *Server) acceptMSE(conn net.Conn, start []byte) (net.Conn, error) {
@@ -45,6 +49,10 @@ func (s *Server) acceptMSE(conn net.Conn, start []byte) (net.Conn, error) {
 		io.Writer
 	}{io.MultiReader(bytes.NewReader(start), conn), conn}
 	rw, _, err := mse.ReceiveHandshake(ctx, raw, mse.SecretKeyIter(slices.Values(keys)), mse.DefaultCryptoSelector)
+	// The library counts the offered sets of ciphers by their number, and a client may offer ever new ones.
+	if counts, ok := expvar.Get(cipherCounts).(*expvar.Map); ok {
+		counts.Init()
+	}
 	if err != nil {
 		return nil, err
 	}

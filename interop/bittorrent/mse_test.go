@@ -3,6 +3,7 @@ package bittorrent
 import (
 	"bytes"
 	"errors"
+	"expvar"
 	"io"
 	"net"
 	"testing"
@@ -50,6 +51,27 @@ func TestServeEncryptedClients(t *testing.T) {
 			c.download()
 		})
 	}
+}
+
+// TestOffersAreForgotten checks that clients that offer ever new sets of ciphers take no memory.
+func TestOffersAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, 1<<20)
+	n := startNode(t, "A", s.torrent(), 0)
+	n.seed(t, s)
+	const offers = 100
+	for i := range offers {
+		conn, err := connectMSE(t, n, s.meta.Hash[:], mse.CryptoMethodRC4|mse.CryptoMethod(i<<8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+	}
+	eventually(t, "the offers are forgotten", func() bool {
+		left := 0
+		expvar.Get(cipherCounts).(*expvar.Map).Do(func(expvar.KeyValue) { left++ })
+		return left < offers/2 // other tests may offer some
+	})
 }
 
 // TestInvalidEncryptedHandshakes closes connections with another info-hash or random bytes
