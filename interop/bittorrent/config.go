@@ -60,8 +60,9 @@ const (
 
 // Limits for clients.
 const (
-	// maxConns bounds the connections of one torrent, maxDialed the dialed ones among
+	// maxClients bounds the connections of all torrents, maxConns the connections of one, and maxDialed the dialed ones among
 	// them. maxHandshakes bounds the connections in their handshake. One address has as many as are free.
+	maxClients    = 1000
 	maxConns      = 200
 	maxDialed     = 80
 	maxHandshakes = 128

@@ -238,6 +238,11 @@ func (m *connManager) add(p *remotePeer) error {
 	case p.dialed && allDialed >= maxDialed || !m.shares.Take(quota.Host(p.addr.Addr())):
 		return errFull
 	}
+	var ok bool
+	if p.release, ok = m.server.clients.Take(quota.Host(p.addr.Addr())); !ok {
+		m.shares.Release(quota.Host(p.addr.Addr()))
+		return errFull
+	}
 	m.conns[p.peerID] = p.dialed
 	return nil
 }
@@ -247,6 +252,7 @@ func (m *connManager) remove(p *remotePeer) {
 	defer m.mu.Unlock()
 	delete(m.conns, p.peerID)
 	m.shares.Release(quota.Host(p.addr.Addr()))
+	p.release()
 }
 
 // fail records the last error of a tracker or a client, nil for none.

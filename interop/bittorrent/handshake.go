@@ -25,6 +25,7 @@ type remotePeer struct {
 	handshake // of the client
 	addr      netip.AddrPort
 	dialed    bool
+	release   func() // frees its slot of the server; set while it is connected
 }
 
 func (h *handshake) append(b []byte) []byte {

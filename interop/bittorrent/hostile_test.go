@@ -265,6 +265,37 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	(&client{t: t, conn: conn, s: s}).download()
 }
 
+// TestClientsOfAllTorrents takes as many connections to many torrents as one address can get. Clients at another address connect.
+func TestClientsOfAllTorrents(t *testing.T) {
+	t.Parallel()
+	n := startNode(t, "A", nil, 0)
+	open := func(addr string) (all []func()) {
+		for i := range 2 * maxClients / maxConns {
+			m := n.server.newConnManager(t.Context(), proto.InfoHash{byte(i)}, handler{}, n.server.cfg.Log)
+			for k := range maxConns {
+				p := &remotePeer{addr: netip.MustParseAddrPort(addr), handshake: handshake{peerID: [20]byte{byte(k)}}}
+				if m.add(p) == nil {
+					all = append(all, func() { m.remove(p) })
+				}
+			}
+		}
+		return all
+	}
+	hostile := open("198.51.100.1:1")
+	if len(hostile) != maxClients/2 {
+		t.Errorf("one address has %d connections, want %d", len(hostile), maxClients/2)
+	}
+	if honest := open("198.51.100.2:1"); len(honest) < maxConns {
+		t.Errorf("another address has %d connections", len(honest))
+	}
+	for _, remove := range hostile {
+		remove()
+	}
+	if used := n.server.clients.Used(); used >= maxClients/2 {
+		t.Errorf("%d connections count after the end of %d", used, len(hostile))
+	}
+}
+
 // TestAddressesOfOneTracker adds more addresses from a tracker than a torrent may have. Addresses from another one are dialed.
 func TestAddressesOfOneTracker(t *testing.T) {
 	t.Parallel()

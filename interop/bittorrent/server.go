@@ -42,6 +42,7 @@ type Server struct {
 	// Safe for concurrent use.
 	localNets  localNets
 	handshakes *quota.Shared[netip.Addr] // of connections in their handshake
+	clients    *quota.Shared[netip.Addr] // of connections after it
 	wg         sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows
@@ -66,6 +67,7 @@ func serve(cfg Config, l net.Listener) *Server {
 		cfg:        cfg,
 		listener:   l,
 		handshakes: quota.NewShared[netip.Addr](maxHandshakes),
+		clients:    quota.NewShared[netip.Addr](maxClients),
 		managers:   map[proto.InfoHash]*connManager{},
 	}
 	s.dial = cfg.Dial
