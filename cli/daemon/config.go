@@ -60,6 +60,9 @@ func setFlag(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 		return errors.New("must be one value, not a list")
 	}
 	for _, v := range values {
+		if v == "" { // as of an unset variable in a template: it never means the default, such as no network
+			return errors.New("must not be empty: give a value, or leave the key out")
+		}
 		switch v.(type) {
 		case string, bool, int64:
 		default:
