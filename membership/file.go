@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"bytes"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -103,14 +104,11 @@ func read[T any](path string, limit int64, what string, parse func([]byte) (T, e
 	return v, nil
 }
 
-// ParseLists parses the text of one or more lists.
+// ParseLists parses the text of one or more lists. It fails if one of them is cut off: that list would be missing.
 func ParseLists(text []byte) (Lists, error) {
 	var all Lists
-	for {
-		block, rest := pem.Decode(text)
-		if block == nil && len(all) > 0 {
-			return all, nil
-		}
+	for range max(1, bytes.Count(text, []byte("-----BEGIN "))) {
+		_, rest := pem.Decode(text)
 		b, err := blocks(text, listBlock)
 		if err != nil {
 			return nil, err
@@ -124,6 +122,7 @@ func ParseLists(text []byte) (Lists, error) {
 		}
 		text = rest
 	}
+	return all, nil
 }
 
 // ReadLists reads the file of one or more lists.

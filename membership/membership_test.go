@@ -361,6 +361,15 @@ func TestFiles(t *testing.T) {
 	checkError(t, err, "is not a list of revoked members")
 	_, err = ReadLists(write("list and junk", slices.Concat(list.PEM(), grant.PEM()), 0o644))
 	checkError(t, err, "is not a list of revoked members")
+	other := revoke(t, secret, nil, time.Hour, newPeer(t)).PEM()
+	for name, text := range map[string][]byte{
+		"second cut off": slices.Concat(list.PEM(), other[:len(other)-40]),
+		"first cut off":  slices.Concat(list.PEM()[:100], []byte{'\n'}, other),
+		"no line end":    slices.Concat(list.PEM(), bytes.TrimSpace(other), list.PEM()),
+	} {
+		_, err = ReadLists(write(name, text, 0o644))
+		checkError(t, err, "is not a list of revoked members")
+	}
 }
 
 // TestSecretFromSystemd checks a secret with the owner and the mode of a credential of a service: see LoadCredential= in
