@@ -111,8 +111,13 @@ func startNode(cluster, listen string, trackers ...string) (node *peer.Node, sto
 	return node, func() { _, _ = node.Close(), os.RemoveAll(cfg.Data) }, nil
 }
 
-// demo runs 16 workers in four clusters of this process.
+// demo runs 16 workers in four clusters of this process, on random points.
 func (j job) demo(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "kmeans-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
 	introducer, stop, err := startNode("tracker", "/ip4/127.0.0.1/tcp/0")
 	if err != nil {
 		return err
@@ -120,8 +125,8 @@ func (j job) demo(ctx context.Context) error {
 	defer stop()
 	server := tracker.New(introducer.Host(), tracker.Config{})
 	defer server.Close()
-	j.points, j.name, j.size, j.tracker = filepath.Join(filepath.Dir(j.out), "points"), "demo", 16, introducer.Addrs()[0].String()
-	if err := os.WriteFile(j.points, encode(randomPoints(16_000, j.d)), 0o644); err != nil {
+	j.points, j.name, j.size, j.tracker = filepath.Join(dir, "points"), "demo", 16, introducer.Addrs()[0].String()
+	if err := os.WriteFile(j.points, encode(randomPoints(demoPoints, j.d)), 0o644); err != nil {
 		return err
 	}
 	ended := make(chan error)
@@ -135,6 +140,9 @@ func (j job) demo(ctx context.Context) error {
 	}
 	return err
 }
+
+// demoPoints is the number of points of a demo.
+const demoPoints = 16_000
 
 // randomPoints returns n points of d integers, the same in each run.
 func randomPoints(n, d int) []float64 {
