@@ -10,12 +10,14 @@ import (
 // permission, such as 027 or 077, and 0 for one such as 022. With the latter a copy has the modes of its source, and so
 // the same content id when it is seeded.
 func contentUmask() fs.FileMode {
-	umask := processUmask()
-	if umask&0o044 == 0 {
-		return 0
+	if umask := Umask(); umask&0o044 != 0 {
+		return umask
 	}
-	return umask
+	return 0
 }
+
+// Umask returns the umask of the process.
+func Umask() fs.FileMode { return processUmask() }
 
 // processUmask returns the umask at the first call. To read it is to set it, which must not happen twice at a time.
 //
