@@ -42,8 +42,7 @@ func (e *NoDaemonError) Error() string {
 	return fmt.Sprintf("no daemon is running in %s: start mobd with this --data, or give another one", e.Data)
 }
 
-// Client calls the daemon of a data directory. Its methods may be called from any
-// goroutine.
+// Client calls the daemon of a data directory. Its methods may be called from any goroutine.
 type Client struct {
 	Info Info // of the daemon, when it was dialed
 	http http.Client
@@ -51,8 +50,7 @@ type Client struct {
 	path string // of the socket
 }
 
-// Dial connects to the daemon of a data directory. It fails with [*NoDaemonError]
-// when there is none.
+// Dial connects to the daemon of a data directory. It fails with [*NoDaemonError] when there is none.
 func Dial(ctx context.Context, data string) (*Client, error) {
 	return dial(ctx, data, dialTimeout)
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// credentials returns the user at the other end of a Unix socket, as it was when the
-// connection was made.
+// credentials returns the user at the other end of a Unix socket, as it was when the connection was made.
 func credentials(c net.Conn) (u *vfs.User, err error) {
 	conn, ok := c.(*net.UnixConn)
 	if !ok {

@@ -95,8 +95,7 @@ func (s *Server) Serve(ln net.Listener) error {
 	return nil
 }
 
-// Shutdown closes the socket and waits for running calls. When ctx ends it
-// closes the connections of the remaining ones.
+// Shutdown closes the socket and waits for running calls. When ctx ends it closes the connections of the remaining ones.
 func (s *Server) Shutdown(ctx context.Context) error {
 	if err := s.http.Shutdown(ctx); err == nil {
 		return nil

@@ -57,8 +57,7 @@ func CheckBTListen(addr string) error {
 	return nil
 }
 
-// torrentOf returns what BitTorrent clients get of a transfer: nothing, unless
-// its link has an info-hash.
+// torrentOf returns what BitTorrent clients get of a transfer: nothing, unless its link has an info-hash.
 func torrentOf(t *peer.Transfer) *bittorrent.Torrent {
 	link := t.Link()
 	if link.InfoHash.IsZero() {

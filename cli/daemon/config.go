@@ -50,8 +50,7 @@ func loadConfig(path string, flags *pflag.FlagSet, tables map[string]func(value 
 	return nil
 }
 
-// setFlag sets a flag to a value of a configuration file. A repeatable flag also
-// takes a list.
+// setFlag sets a flag to a value of a configuration file. A repeatable flag also takes a list.
 func setFlag(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	values, isList := value.([]any)
 	if !isList {

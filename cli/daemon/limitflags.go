@@ -79,7 +79,10 @@ func readLimitEntry(entry map[string]any) (limit.Entry, error) {
 	when := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		text := fmt.Sprint(entry[key])
-		if key == "days" || key == "hours" {
+		switch {
+		case text == "":
+			return limit.Entry{}, fmt.Errorf("%s must not be empty", key)
+		case key == "days" || key == "hours":
 			when[key] = text
 			continue
 		}

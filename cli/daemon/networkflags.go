@@ -61,8 +61,7 @@ func (n *NetworkFlags) Config(roles membership.Roles) (*membership.Config, error
 	return cfg, err
 }
 
-// Reload takes the certificate and the list of the flags for a running member, nil without a
-// network. It returns what changed, as text.
+// Reload takes the certificate and the lists of the flags for a running member, nil without a network. changed is text.
 func (n *NetworkFlags) Reload(m *membership.Member, roles membership.Roles) (changed string, err error) {
 	cfg, err := n.Config(roles)
 	switch {

@@ -84,8 +84,7 @@ func (n *Flags) addDaemon(env *command.Env, f *pflag.FlagSet) {
 	f.StringVar(&n.file, "config", "", "configuration file")
 }
 
-// readConfig reads the configuration file of mobd, if there is one. Flags that are set
-// already stay.
+// readConfig reads the configuration file of mobd, if there is one. Flags that are set already stay.
 func (n *Flags) readConfig() error {
 	if n.file == "" {
 		return nil
@@ -107,8 +106,7 @@ func (n *Flags) AddBTTrackers(f *pflag.FlagSet) {
 		"announce URL of a BitTorrent tracker, for seeds with --torrent; repeatable")
 }
 
-// config checks the flags and completes the configuration. A certificate has the cluster of the node, unless a flag gives
-// it.
+// config checks the flags and completes the configuration. A certificate has the cluster of the node, unless a flag does.
 func (n *Flags) config(env *command.Env) (err error) {
 	if n.Network, err = n.network.Config(membership.DefaultRoles); err != nil {
 		return err

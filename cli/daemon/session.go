@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// startTimeout is the time for a daemon that has locked its directory to open
-	// its socket.
+	// startTimeout is the time for a daemon that has locked its directory to open its socket.
 	startTimeout = 3 * time.Second
 	// cleanupTimeout bounds what a command does after an interrupt.
 	cleanupTimeout = 10 * time.Second
@@ -30,8 +29,7 @@ type Session struct {
 	dir string  // data directory to delete at the end, or empty
 }
 
-// DialOrRun connects to the daemon of the data directory, or runs one within the
-// command until the session is closed.
+// DialOrRun connects to the daemon of the data directory, or runs one within the command until the session is closed.
 func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) {
 	n.Data, n.level = a.Data, a.LogLevel
 	if err := n.config(a.Env); err != nil {
@@ -128,8 +126,7 @@ func runSession(ctx context.Context, n *Flags) (*Session, error) {
 	return &Session{Client: c, Own: d}, nil
 }
 
-// dialSoon connects to a daemon that has locked the data directory and is about to
-// open its socket. It returns locked when that does not happen.
+// dialSoon connects to a daemon that has locked the data directory, once it opens its socket. It returns locked if it does not.
 func dialSoon(ctx context.Context, a *command.App, locked error) (*Session, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, locked)
 	defer cancel()

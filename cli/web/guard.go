@@ -79,8 +79,7 @@ func foreign(r *http.Request) bool {
 	return !safe(r.Method) || r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }
 
-// knows reports whether a request's Host is a name of the server, or any address: a rebound name is not
-// an address.
+// knows reports whether a request's Host is a name of the server, or any address: a rebound name is not an address.
 func (s *Server) knows(host string) bool {
 	name := hostname(host)
 	if _, err := netip.ParseAddr(name); err == nil {
@@ -109,8 +108,7 @@ func hostname(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// welcome answers a request with ?token= by a cookie and the same page without it, so that the token
-// stays in no history.
+// welcome answers a request with ?token= by a cookie and the same page without it, so that the token stays in no history.
 func (s *Server) welcome(w http.ResponseWriter, r *http.Request) bool {
 	query := r.URL.Query()
 	if !query.Has("token") || r.Method != http.MethodGet || !s.knows(r.Host) {

@@ -43,8 +43,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Server answers requests to the patterns that were handed to it. Its methods may be called
-// from any goroutine.
+// Server answers requests to the patterns that were handed to it. Its methods may be called from any goroutine.
 type Server struct {
 	cfg       Config
 	addr      address
@@ -192,8 +191,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r) // not h, which does not have the pattern's wildcards
 }
 
-// readBody reads a request's body within the read timeout, and then ends the timeout: the handler may take
-// longer.
+// readBody reads a request's body within the read timeout, and then ends the timeout: the handler may take longer.
 func readBody(w http.ResponseWriter, r *http.Request) error {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// HandlePage shows a page at /: an HTML file of the directory static. Its parts are public and
-// need no token.
+// HandlePage shows a page at /: an HTML file of the directory static. Its parts are public and need no token.
 func (s *Server) HandlePage(name string) {
 	files, err := fs.Sub(static, "static")
 	if err != nil {

@@ -22,8 +22,7 @@ type token struct {
 	text string
 }
 
-// loadToken reads the token of a file, by default of the data directory, where it makes one if there is
-// none.
+// loadToken reads the token of a file, by default of the data directory, where it makes one if there is none.
 func loadToken(file, data string) (token, error) {
 	var b []byte
 	var err error
