@@ -133,14 +133,11 @@ func (f *follower) copyVersion(ctx context.Context, m *proto.Manifest, encoded [
 		if d.Has(i) {
 			return nil
 		}
-		p := make([]byte, m.PieceSize(i))
-		if !slices.ContainsFunc(origins, func(o peer.Origin) bool { return o.Read(i, p) && verifier.Good(i, p) }) {
-			return fmt.Errorf("piece %d of version %d is missing or corrupt", i, seq)
+		found, err := peer.TakePiece(d, verifier, origins, i)
+		if err == nil && !found {
+			err = fmt.Errorf("piece %d of version %d is missing or corrupt", i, seq)
 		}
-		if _, err := d.WriteAt(p, m.PieceOffset(i)); err != nil {
-			return err
-		}
-		return d.Commit(i)
+		return err
 	})
 	if err == nil {
 		err = d.Publish()

@@ -117,6 +117,9 @@ type span struct {
 	length uint32
 }
 
+// readers keeps readers of differences that are not in use, which are large.
+var readers = make(chan io.ReadCloser, 8) //nolint:gochecknoglobals // a cache
+
 var errNoDelta = errors.New("not a delta")
 
 // New reads the index of a delta of size bytes, of a version with that number of pieces.
@@ -152,9 +155,18 @@ func (d *Delta) Read(piece int, p []byte) bool {
 	if !ok {
 		return true
 	}
-	r := flate.NewReader(io.NewSectionReader(d.file, s.offset, int64(s.length)))
-	defer r.Close()
+	var r io.ReadCloser
+	select {
+	case r = <-readers:
+	default:
+		r = flate.NewReader(nil)
+	}
+	_ = r.(flate.Resetter).Reset(io.NewSectionReader(d.file, s.offset, int64(s.length)), nil)
 	most := int64(len(p)) * 3 // a run has a gap and at most two numbers of five bytes
 	runs, err := io.ReadAll(io.LimitReader(r, most))
+	select {
+	case readers <- r:
+	default:
+	}
 	return err == nil && xorRuns(p, runs)
 }
