@@ -4,12 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/mobgrid/mob/feed/delta"
@@ -136,21 +136,26 @@ type difference struct {
 	encoded []byte
 }
 
-// compare compares a piece of two versions. It leaves the difference out if a file has changed since it was seeded.
+// compare compares a piece of two versions. If a file has changed since it was seeded, the difference is wrong, and the post fails.
 func compare(m *proto.Manifest, piece int, before, next delta.Pieces) difference {
-	p, old := make([]byte, m.PieceSize(piece)), make([]byte, m.PieceSize(piece))
-	read, known := next.Read(piece, p), before.Read(piece, old)
-	if read && known && bytes.Equal(p, old) {
+	c := comparisons.Get().(*comparison)
+	defer comparisons.Put(c)
+	size := m.PieceSize(piece)
+	c.next, c.before = slices.Grow(c.next[:0], size)[:size], slices.Grow(c.before[:0], size)[:size]
+	read, known := next.Read(piece, c.next), before.Read(piece, c.before)
+	switch {
+	case !read || !known:
+		return difference{changed: int64(size)}
+	case bytes.Equal(c.next, c.before):
 		return difference{}
 	}
-	d := difference{changed: int64(len(p))}
-	if read && known && sha256.Sum256(p) == m.Hash(piece) {
-		e := encoders.Get().(*delta.Encoder)
-		d.encoded = e.Encode(p, old)
-		encoders.Put(e)
-	}
-	return d
+	return difference{int64(size), c.encoder.Encode(c.next, c.before)}
 }
 
-// encoders keeps encoders, which are large.
-var encoders = sync.Pool{New: func() any { return new(delta.Encoder) }} //nolint:gochecknoglobals // a cache
+// comparison has what compare uses for a piece, which is large.
+type comparison struct {
+	next, before []byte
+	encoder      delta.Encoder
+}
+
+var comparisons = sync.Pool{New: func() any { return new(comparison) }} //nolint:gochecknoglobals // a cache
