@@ -32,9 +32,9 @@ type caller interface {
 
 // sumFloat32 adds vectors of float32.
 func sumFloat32(dst, src []byte) ([]byte, error) {
-	for i := 0; i+4 <= len(src); i += 4 {
-		a := math.Float32frombits(binary.LittleEndian.Uint32(dst[i:])) + math.Float32frombits(binary.LittleEndian.Uint32(src[i:]))
-		binary.LittleEndian.PutUint32(dst[i:], math.Float32bits(a))
+	for d := dst; len(d) >= 4 && len(src) >= 4; d, src = d[4:], src[4:] {
+		a := math.Float32frombits(binary.LittleEndian.Uint32(d)) + math.Float32frombits(binary.LittleEndian.Uint32(src))
+		binary.LittleEndian.PutUint32(d, math.Float32bits(a))
 	}
 	return dst, nil
 }
