@@ -24,7 +24,7 @@ const (
 	// maxConns bounds the connections of a host: far above the size of any cluster.
 	maxConns = 8192
 	// maxStreams bounds the inbound streams of a host, and maxPeerStreams the inbound
-	// streams of one peer. Members have a handful per common swarm.
+	// streams of one peer. Members have a handful per common swarm. One address has as many of theirs as are free.
 	maxStreams     = 16 << 10
 	maxPeerStreams = 512
 	// maxNonMemberStreams bounds the streams of all non-members, and maxNonMemberPeerStreams
@@ -47,6 +47,7 @@ type limits struct {
 	conns   *quota.Quota[netip.Addr] // inbound connections
 	many    int                      // inbound connections, a quarter of those allowed
 	streams *quota.Quota[netip.Addr] // inbound streams of non-members
+	members *quota.Quota[netip.Addr] // inbound streams of members
 	peers   map[peer.ID]*usage       // peers with a connection
 	now     func() time.Time
 }
@@ -56,7 +57,7 @@ type usage struct {
 	host      netip.Addr // of its last connection
 	conns     map[*limited]struct{}
 	protected bool
-	streams   map[*limited]struct{} // streams that are counted
+	streams   map[*limited]struct{} // streams that count as a non-member's
 	used      time.Time             // of its last stream
 }
 
@@ -125,6 +126,7 @@ func newLimits(conns int) (*limits, error) {
 		conns:           quota.New[netip.Addr](conns * 3 / 4),
 		many:            conns * 3 / 16,
 		streams:         quota.New[netip.Addr](maxNonMemberStreams),
+		members:         quota.New[netip.Addr](maxStreams - maxNonMemberStreams),
 		peers:           map[peer.ID]*usage{},
 		now:             time.Now,
 	}, nil
@@ -238,14 +240,19 @@ func (s *limitedStream) count(dir network.Direction) error {
 	defer l.mu.Unlock()
 	u := l.usage(s.peer)
 	u.used = l.now()
-	if dir != network.DirInbound || u.protected {
+	if dir != network.DirInbound {
 		return nil
 	}
-	if len(u.streams) >= maxNonMemberPeerStreams || !l.streams.Take(u.host) {
+	s.host, s.quota = u.host, l.streams
+	if u.protected {
+		s.quota = l.members
+	}
+	if !u.protected && len(u.streams) >= maxNonMemberPeerStreams || !s.quota.Take(u.host) {
 		return errShare
 	}
-	s.host, s.quota = u.host, l.streams
-	u.streams[&s.limited] = struct{}{}
+	if !u.protected {
+		u.streams[&s.limited] = struct{}{}
+	}
 	return nil
 }
 
@@ -255,7 +262,7 @@ func (s *limitedStream) Done() {
 	s.release()
 }
 
-// protect records whether a peer is a member. The streams of members are not counted.
+// protect records whether a peer is a member. The streams of a new member do not count as a non-member's.
 func (l *limits) protect(id peer.ID, protected bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -264,7 +271,8 @@ func (l *limits) protect(id peer.ID, protected bool) {
 	if protected {
 		for s := range u.streams {
 			l.streams.Release(s.host)
-			s.quota = nil
+			l.members.Grant(s.host)
+			s.quota = l.members
 		}
 		clear(u.streams)
 	}

@@ -173,6 +173,32 @@ func TestNonMemberStreamsBounded(t *testing.T) {
 	}
 }
 
+// TestMemberStreamsBounded checks that members at one address, which anyone with a link may be, do not take all streams.
+func TestMemberStreamsBounded(t *testing.T) {
+	l := startLimits(t, maxConns)
+	member := func(name, from string, most int) []network.StreamManagementScope {
+		join(t, l, peer.ID(name), from)
+		l.protect(peer.ID(name), true)
+		return openStreams(l, peer.ID(name), most)
+	}
+	var open []network.StreamManagementScope
+	for i := range 2 * maxStreams / maxPeerStreams {
+		open = append(open, member(fmt.Sprint("member ", i), "/ip4/9.9.9.9/tcp/1234", maxPeerStreams)...)
+	}
+	if most := (maxStreams - maxNonMemberStreams) / 2; len(open) != most {
+		t.Errorf("members at one address have %d streams, want %d", len(open), most)
+	}
+	if n := len(member("other", "/ip4/9.9.9.8/tcp/1234", maxPeerStreams)); n != maxPeerStreams {
+		t.Errorf("a member at another address has %d streams", n)
+	}
+	for _, s := range open {
+		s.Done()
+	}
+	if used := l.members.Used(); used != maxPeerStreams {
+		t.Errorf("%d streams count after the end of %d", used, len(open))
+	}
+}
+
 // The connection of a non-member ends some time after its last stream. That of a member does
 // not.
 func TestIdleConnections(t *testing.T) {
