@@ -43,7 +43,8 @@ func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *prot
 	return seedDelta(ctx, p.node, v, base, f)
 }
 
-// seedDelta seeds the delta from a version to another one, and writes it to keep, too. It returns nil if a delta is not worth it.
+// seedDelta seeds the delta from a version to another one, and writes it to keep, too. It returns nil if a delta is not worth it, or if
+// the files of the earlier version were replaced: a delta would contain what a link of another user leads to.
 func seedDelta(ctx context.Context, n *peer.Node, v, base *peer.Transfer, keep io.Writer) (*peer.Transfer, error) {
 	m := v.Manifest()
 	r, w := io.Pipe()
@@ -51,6 +52,9 @@ func seedDelta(ctx context.Context, n *peer.Node, v, base *peer.Transfer, keep i
 	writing.Go(func() {
 		out := bufio.NewWriter(w)
 		err := writeDelta(ctx, out, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
+		if err == nil && checkSame(ctx, base) != nil {
+			err = errNoDelta
+		}
 		if err == nil {
 			err = out.Flush()
 		}

@@ -1,6 +1,7 @@
 package feed_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -153,6 +154,35 @@ func TestChangedVersion(t *testing.T) {
 	}
 	if info := publisher.feeds.All()[0]; info.Newest != 0 {
 		t.Errorf("version %d after a failed post", info.Newest)
+	}
+}
+
+// TestReplacedVersionBefore puts a link in the place of the version before: no delta is made from the files that it leads to.
+func TestReplacedVersionBefore(t *testing.T) {
+	t.Parallel()
+	publisher := start(t, peertest.NewTracker(), "A", t.TempDir())
+	for _, kind := range []string{"file", "directory"} {
+		publisher.newFeed(kind)
+		parent, content := t.TempDir(), make([]byte, 2<<20)
+		version := func(name string) string {
+			dir := filepath.Join(parent, name)
+			copy(content, name)
+			if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, "file"), content, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			if kind == "file" {
+				return filepath.Join(dir, "file")
+			}
+			return dir
+		}
+		before := version("before")
+		publisher.post(kind, before)
+		if err := errors.Join(os.Rename(before, before+" moved"), os.Symlink(version("secret"), before)); err != nil {
+			t.Fatal(err)
+		}
+		if head := publisher.post(kind, version("next")); head.Delta != nil {
+			t.Errorf("%s: a delta of the files that a link leads to", kind)
+		}
 	}
 }
 
