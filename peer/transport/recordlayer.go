@@ -22,6 +22,8 @@ const (
 	fullRecord = recordHeader + maxBody
 	// readRecords and writeRecords are the numbers of full records per read and write.
 	readRecords, writeRecords = 4, 16
+	// firstRead is the size of the first buffer of a socket. It grows with what arrives: anyone may open sockets.
+	firstRead = 1 << 10
 	// maxRecords bounds the records that are encrypted with one key, 64 TiB.
 	maxRecords = 1 << 32
 	// exporterLabel is the label of the keying material (RFC 8446, section 7.5).
@@ -103,7 +105,7 @@ func newRecordLayer(
 	if client {
 		in, out = out, in
 	}
-	return &recordLayer{raw: raw, in: in, out: out, buf: make([]byte, readRecords*fullRecord)}, nil
+	return &recordLayer{raw: raw, in: in, out: out}, nil
 }
 
 func (r *recordLayer) Read(p []byte) (int, error) {
@@ -142,6 +144,13 @@ func (r *recordLayer) next() ([]byte, error) {
 				r.start += n
 				return have[:n], nil
 			}
+		}
+		if len(have) == len(r.buf) {
+			size := max(2*len(r.buf), firstRead)
+			if size > fullRecord {
+				size = readRecords * fullRecord
+			}
+			r.buf = make([]byte, size)
 		}
 		r.start, r.end = 0, copy(r.buf, have)
 		n, err := r.raw.Read(r.buf[r.end:])

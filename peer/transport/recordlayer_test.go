@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -197,6 +198,21 @@ func reflected(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestRecordBuffer checks that the buffer of a socket is short until a block arrives.
+func TestRecordBuffer(t *testing.T) {
+	all := sealed(t, "hello", strings.Repeat("b", maxRecord))
+	r := newTestLayer(t, testStream{iotest.OneByteReader(bytes.NewReader(slices.Concat(all...))), nil}, false)
+	p := make([]byte, maxRecord)
+	for _, want := range []struct {
+		content string
+		buffer  int
+	}{{"hello", firstRead}, {strings.Repeat("b", maxRecord), readRecords * fullRecord}} {
+		if n, err := r.Read(p); string(p[:n]) != want.content || err != nil || len(r.buf) != want.buffer {
+			t.Errorf("read %d bytes, %v, with a buffer of %d bytes, want %d", n, err, len(r.buf), want.buffer)
+		}
+	}
 }
 
 func TestRecordIsReadOnce(t *testing.T) {
