@@ -297,7 +297,7 @@ func (f *faultFS) fold(name string) string {
 func (f *faultFS) walk(dir *faultNode, name string) (*faultNode, error) {
 	n := dir
 	for part := range strings.SplitSeq(path.Clean(name), "/") {
-		if part == "" || part == "." {
+		if part == "" {
 			continue
 		}
 		if n.mode.Type() == fs.ModeSymlink {
@@ -308,6 +308,9 @@ func (f *faultFS) walk(dir *faultNode, name string) (*faultNode, error) {
 		}
 		if n.mode&0o100 == 0 {
 			return nil, syscall.EACCES
+		}
+		if part == "." {
+			continue
 		}
 		if n = n.names[f.fold(part)]; n == nil {
 			return nil, syscall.ENOENT

@@ -123,20 +123,23 @@ func (p *place) open(single bool) (r vfs.Root, err error) {
 		}
 		return nil, p.withPath(err)
 	}
-	if p.parent == nil && !p.leadsTo(r) {
-		return nil, errors.Join(&ChangedError{Path: p.path, Reason: "it was replaced"}, r.Close())
+	if p.parent != nil {
+		return r, nil
+	}
+	info, err := r.Lstat(".")
+	if err == nil && !p.leadsTo(info) {
+		err = &ChangedError{Path: p.path, Reason: "it was replaced"}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
 
-// leadsTo reports whether the name is the name of an open directory, and not a link to it.
-func (p *place) leadsTo(r vfs.Root) bool {
-	here, err := r.Lstat(".")
-	if err != nil {
-		return false
-	}
+// leadsTo reports whether the name is the name of the directory that info describes, and not a link to it.
+func (p *place) leadsTo(info fs.FileInfo) bool {
 	there, err := p.lstat()
-	return err == nil && vfs.SameFile(here, there)
+	return err == nil && vfs.SameFile(info, there)
 }
 
 // remove removes the content's directory, which is empty.

@@ -159,7 +159,7 @@ func (r *remover) removeDir(entry int, name string, info fs.FileInfo) error {
 		return nil
 	case why == "" && !r.made(entry, name, info):
 		why = leftFound
-	case why == "" && name == "." && !r.at.leadsTo(r.tree.root): // what has its name now is the user's
+	case why == "" && name == "." && !r.at.leadsTo(info): // what has its name now is the user's
 		why = leftReplaced
 	case why == "" && name == ".":
 		if err := r.at.remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
