@@ -126,6 +126,18 @@ func TestCopyLeftByCrash(t *testing.T) {
 	p.gone(p.path(temp))
 }
 
+// TestCopyBesideFileLeftByCrash removes content that is a single file. A crash left a copy beside it.
+func TestCopyBesideFileLeftByCrash(t *testing.T) {
+	p := newPlace(t, single(t))
+	d := p.fetched()
+	temp := filepath.Join(filepath.Dir(p.root), d.TempName(filepath.Base(p.root)))
+	p.ok(d.Close())
+	p.ok(os.WriteFile(temp, []byte("half a co"), 0o400))
+	p.remove()
+	p.gone(p.root)
+	p.gone(temp)
+}
+
 // TestManyLinks separates many names of one file at a time.
 func TestManyLinks(t *testing.T) {
 	entries := []proto.Entry{storetest.Dir("d")}

@@ -118,7 +118,11 @@ func (r *remover) removeAll() error {
 		}
 	}
 	if t.single() {
-		return nil
+		temp := t.tempName(t.name(0))
+		if t.inodeOf(temp) == 0 {
+			return nil
+		}
+		return r.remove(temp) // a crash left it
 	}
 	info, err := t.lstat(".")
 	if err != nil {
