@@ -50,9 +50,9 @@ func CreateFile(path string, b []byte, mode os.FileMode) error {
 	return os.Rename(temp, path)
 }
 
-// writeTemp writes a file beside path, and returns its path.
+// writeTemp writes a file beside path, and returns its path. The name of path may be as long as the file system allows.
 func writeTemp(path string, b []byte, mode os.FileMode) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	f, err := os.CreateTemp(filepath.Dir(path), ".mob-*")
 	if err != nil {
 		return "", err
 	}
