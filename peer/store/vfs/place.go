@@ -31,6 +31,8 @@ type Place struct {
 	IDs []ID `json:"ids"`
 	// Rest lists the names of the path that do not exist, below the last ID.
 	Rest []string `json:"rest,omitempty"`
+	// Mounted lists the IDs of what is mounted below the path, and of the directories above its other paths.
+	Mounted []ID `json:"-"`
 }
 
 // PlaceOf returns the place that an absolute path leads to.
@@ -55,13 +57,26 @@ func PlaceOf(fsys FS, path string) (Place, error) {
 	if p.IDs, err = above(fsys, found); err != nil {
 		return p, err
 	}
-	for _, alias := range aliases(found) {
-		ids, err := above(fsys, alias)
-		if err == nil && ids[len(ids)-1] == p.Last() {
-			p.IDs = append(ids, p.IDs...)
-		}
+	mounts := readMounts()
+	p.IDs = append(mounts.elsewhere(fsys, found), p.IDs...)
+	for _, at := range mounts.below(found) {
+		p.Mounted = append(p.Mounted, mounts.elsewhere(fsys, at)...)
 	}
 	return p, nil
+}
+
+// elsewhere is above for the other paths of the file at a path.
+func (all mounts) elsewhere(fsys FS, path string) (ids []ID) {
+	for _, alias := range all.aliases(path) {
+		here, errHere := fsys.Stat(path)
+		there, errThere := fsys.Stat(alias)
+		if errHere != nil || errThere != nil || !SameFile(here, there) {
+			continue // another file hides it
+		}
+		more, _ := above(fsys, alias) // none after an error
+		ids = append(ids, more...)
+	}
+	return ids
 }
 
 // above returns the IDs of the directories above a path without symbolic links, and its own.
@@ -103,10 +118,10 @@ func (p Place) Same(q Place) bool {
 	return len(p.IDs) > 0 && p.Last() == q.Last() && slices.Equal(p.Rest, q.Rest)
 }
 
-// Holds reports whether q is p or below it.
+// Holds reports whether q is p or below it, or a part of q is mounted below p.
 func (p Place) Holds(q Place) bool {
 	if len(p.Rest) == 0 {
-		return len(p.IDs) > 0 && slices.Contains(q.IDs, p.Last())
+		return len(p.IDs) > 0 && (slices.Contains(q.IDs, p.Last()) || len(q.Rest) == 0 && slices.Contains(p.Mounted, q.Last()))
 	}
 	return p.Last() == q.Last() && len(q.Rest) >= len(p.Rest) && slices.Equal(p.Rest, q.Rest[:len(p.Rest)])
 }

@@ -13,18 +13,30 @@ const maxAliases = 64
 // mount is a line of mountinfo, see proc(5).
 type mount struct{ device, root, at string }
 
+// mounts are the mounts of the process.
+type mounts []mount
+
+// below returns the paths below dir where something is mounted.
+func (all mounts) below(dir string) (paths []string) {
+	for _, m := range all {
+		if rest, ok := relative(m.at, dir); ok && strings.Trim(rest, "/") != "" {
+			paths = append(paths, m.at)
+		}
+	}
+	return paths
+}
+
 // aliases returns further paths of the file at a path without symbolic links, in other mounts of its file system.
-// Other files may hide some of them. It returns none if the mounts are not known.
-func aliases(path string) []string {
-	mounts := readMounts()
+// Other files may hide some of them.
+func (all mounts) aliases(path string) []string {
 	found := []string{path}
 	for i := 0; i < len(found) && len(found) < maxAliases; i++ {
-		for _, m := range mounts {
+		for _, m := range all {
 			below, ok := relative(found[i], m.at)
 			if !ok {
 				continue
 			}
-			for _, other := range mounts {
+			for _, other := range all {
 				rest, ok := relative(filepath.Join(m.root, below), other.root)
 				alias := filepath.Join(other.at, rest)
 				if ok && other.device == m.device && !slices.Contains(found, alias) {
@@ -42,7 +54,8 @@ func relative(path, dir string) (string, bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-func readMounts() (mounts []mount) {
+// readMounts returns the mounts, none if they are not known.
+func readMounts() (all mounts) {
 	b, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil
@@ -50,8 +63,8 @@ func readMounts() (mounts []mount) {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 	for line := range strings.Lines(string(b)) {
 		if f := strings.Fields(line); len(f) > 4 {
-			mounts = append(mounts, mount{device: f[2], root: unescape.Replace(f[3]), at: unescape.Replace(f[4])})
+			all = append(all, mount{device: f[2], root: unescape.Replace(f[3]), at: unescape.Replace(f[4])})
 		}
 	}
-	return mounts
+	return all
 }
