@@ -126,3 +126,24 @@ func TestMovedAndLinked(t *testing.T) {
 	}
 	equalTree(t, moved, src)
 }
+
+// TestFileAboveCopy puts a file in the place of the directory above a complete copy. The copy is not there: it is fetched to
+// another path, and can be removed.
+func TestFileAboveCopy(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), peertest.Start(t, "B")
+	path, content := peertest.RandomFile(t, 1<<20)
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), path, peer.SeedOptions{})
+	var get *peer.Transfer
+	for _, name := range []string{"first", "second"} {
+		above := filepath.Join(dir, name)
+		get = peertest.Get(t, n, link, filepath.Join(above, "out"))
+		peertest.Wait(t, get)
+		check(t, get.Flush(t.Context()), os.Rename(above, above+"-moved"), os.WriteFile(above, nil, 0o600))
+		peertest.EqualFile(t, filepath.Join(above+"-moved", "out"), content)
+	}
+	left, err := n.Remove(get, true)
+	if err != nil || len(left) != 1 || !strings.Contains(left[0].Why, "nothing was deleted") {
+		t.Errorf("removed: left %v, %v", left, err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/ipfs/go-cid"
 	libhost "github.com/libp2p/go-libp2p/core/host"
@@ -217,10 +218,10 @@ type fileSystem struct {
 	wrap  func(store.Store) store.Store
 }
 
-// missing reports whether nothing is at a path.
+// missing reports whether nothing is at a path. A file may have taken the place of a directory above it.
 func (fsys *fileSystem) missing(path string) bool {
 	_, err := fsys.lstat(path)
-	return errors.Is(err, os.ErrNotExist)
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // isLink reports whether a symbolic link is at a path.
