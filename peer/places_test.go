@@ -188,8 +188,9 @@ func TestSeedOverGet(t *testing.T) {
 				n = peertest.Start(t, "B", peertest.Data(data))
 			}
 			put(t, at("top/out/in/new"), "the user's") // so that there is a directory in any case
-			for _, name := range []string{"top/out", "top", "link/out", "link", "top/out/in"} {
-				_, err := n.Seed(t.Context(), at(name), peer.SeedOptions{})
+			check(t, os.Mkdir(at("view"), 0o755), os.Symlink(at("link/out/in"), at("view/link")))
+			for _, name := range []string{"top/out", "top", "link/out", "link", "top/out/in", "view"} {
+				_, err := n.Seed(t.Context(), at(name), peer.SeedOptions{FollowLinks: name == "view"})
 				if err == nil || !strings.Contains(err.Error(), get.ID.String()) {
 					t.Errorf("seed of %s: %v", name, err)
 				}

@@ -123,12 +123,17 @@ func (r *registry) remove(t *Transfer) {
 // other than t.
 func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) error {
 	lookAtAll(r.all(), (*Transfer).locate)
+	return r.checkSeen(p, rec, t)
+}
+
+// checkSeen is checkApart for the places seen last.
+func (r *registry) checkSeen(p vfs.Place, rec metadata.Record, t *Transfer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.conflict(p, rec, t)
 }
 
-// conflict is checkApart for the places seen last. Files that are only read may overlap. The caller has the lock.
+// conflict is checkSeen. Files that are only read may overlap. The caller has the lock.
 func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error {
 	for _, o := range r.byID {
 		s := o.state()

@@ -199,7 +199,13 @@ func (o *SeedOptions) scanOptions() store.ScanOptions {
 func (o *SeedOptions) scan(ctx context.Context, root string, n *Node) (m *proto.Manifest, info []byte, err error) {
 	so := o.scanOptions()
 	so.FollowLinks, so.SkipUnreadable = o.FollowLinks, o.SkipUnreadable
-	so.Outside = func(path string) error { _, err := n.transfers.place(path); return err }
+	so.Outside = func(path string) error {
+		p, err := n.transfers.place(path)
+		if err == nil {
+			err = n.transfers.checkSeen(p, metadata.Record{Seed: true, Root: path, User: o.User}, nil)
+		}
+		return err
+	}
 	if o.User != nil {
 		so.FS = vfs.As(o.User, "")
 	}
