@@ -147,10 +147,6 @@ func (p *place) remove() error { return p.withPath(p.in.Remove(p.name)) }
 
 // openFree is openPlace for content that does not exist yet.
 func openFree(fsys vfs.FS, path string) (*place, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
 	p, err := openPlace(fsys, path)
 	above := filepath.Dir(path)
 	switch {
