@@ -36,14 +36,18 @@ func (s *state) hold() {
 	}
 }
 
-// locate records where the transfer's path leads now. If that fails, or it has no path, nothing changes.
+// locate records where the transfer's path leads now. If that fails, another look hangs, or it has no path, nothing changes.
 func (t *Transfer) locate() {
 	root := t.state().rec.Root
 	if root == "" {
 		return
 	}
-	t.states.locating.Lock()
-	defer t.states.locating.Unlock()
+	select {
+	case t.states.locating <- struct{}{}:
+		defer func() { <-t.states.locating }()
+	case <-time.After(lookTimeout): // each call of lookAtAll would leave a goroutine until the disk answers
+		return
+	}
 	if p, err := vfs.PlaceOf(vfs.OS{}, root); err == nil {
 		t.change(func(s *state) {
 			if s.rec.Root == root {

@@ -80,8 +80,8 @@ func (s *state) settle(err error) {
 type states struct {
 	changing sync.Mutex // nothing under it waits for a disk, the network or a channel
 	current  atomic.Pointer[state]
-	saving   sync.Mutex // admits one write of the record at a time
-	locating sync.Mutex // held during a look at the path, which may hang
+	saving   sync.Mutex    // admits one write of the record at a time
+	locating chan struct{} // has a token during a look at the path, which may hang
 }
 
 func (t *Transfer) state() *state { return t.states.current.Load() }

@@ -63,7 +63,7 @@ const (
 
 func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 	t := &Transfer{ID: id, node: n}
-	t.ops.token = make(chan struct{}, 1)
+	t.ops.token, t.states.locating = make(chan struct{}, 1), make(chan struct{}, 1)
 	t.setup = setup{dir: filepath.Join(n.cfg.Data, "transfers", id.String()), body: (*run).phases}
 	t.use.last = time.Now()
 	s := &state{phase: Stopped, err: ErrStopped, rec: r, changed: make(chan struct{})}
