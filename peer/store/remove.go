@@ -205,7 +205,8 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 	switch {
 	case !f.Made, number < 0 && !owns:
 		return leftFound, nil
-	case !owns, f.Changed != 0 && f.Stamp != stampOf(info), e.Kind == proto.File && number < 0 && !r.tree.looksOurs(e, info),
+	case !owns, f.Changed != 0 && f.Stamp != stampOf(info),
+		f.Changed == 0 && number < 0 && e.Kind == proto.File && !r.tree.looksOurs(e, info),
 		number >= 0 && f.Touched && !r.tree.layout.every(number, r.journal.Verified):
 		return leftChanged, nil
 	}

@@ -154,6 +154,22 @@ func TestRemoveSeed(t *testing.T) {
 	p.Verify(t, p.root)
 }
 
+// TestRemoveOtherModes removes content with an empty file that has another mode than the transfer would give it now: the umask has
+// changed, or the file system ignores modes.
+func TestRemoveOtherModes(t *testing.T) {
+	p := removable(t)
+	for i := range p.Manifest.Entries {
+		if e := &p.Manifest.Entries[i]; e.Path == "e" {
+			e.Mode = 0o755
+		}
+	}
+	p.files.SetUmask(0o077)
+	p.ok(p.fetched().Close())
+	p.files = store.NewFiles(16)
+	p.remove()
+	p.gone(p.root)
+}
+
 // TestRemoveMany leaves more than it names.
 func TestRemoveMany(t *testing.T) {
 	p := newPlace(t, single(t))
