@@ -60,11 +60,11 @@ func (r *registry) pathFor(u *vfs.User, root string) (string, error) {
 	if _, err := r.place(root); err != nil {
 		return "", err
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(root))
+	dir, err := vfs.PlaceFor(u, filepath.Dir(root))
 	if err != nil {
 		return "", err
 	}
-	root = filepath.Join(dir, filepath.Base(root))
+	root = filepath.Join(dir.Path, filepath.Base(root))
 	if _, err := vfs.As(u, "").Lstat(root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}

@@ -132,7 +132,7 @@ func (c *Client) Get(ctx context.Context, req GetRequest, progress func(peer.Sta
 		}
 	})
 	if err == nil {
-		err = checkPlace(req.Path, last.Place) // something may be mounted there since
+		err = checkPlace(req.Path, placeOf(nil, req.Path), last.Place) // something may be mounted there since
 	}
 	return st, err
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
-// placeOf returns the place of a path for this process, nil if that is not known.
-func placeOf(path string) *vfs.Place {
-	p, err := vfs.PlaceOf(vfs.OS{}, path)
+// placeOf returns the place of a path for this process, nil if that is not known, or a user may not look. The user is nil for the
+// process's own.
+func placeOf(u *vfs.User, path string) *vfs.Place {
+	p, err := vfs.PlaceFor(u, path)
 	if err != nil {
 		return nil
 	}
@@ -23,7 +24,7 @@ func placeOf(path string) *vfs.Place {
 // placeQuery returns the query that sends the place of a path, as the client sees it, to the daemon. It is not a
 // field of the request, since daemons of earlier versions reject unknown fields.
 func placeQuery(path string) string {
-	b, err := json.Marshal(placeOf(path))
+	b, err := json.Marshal(placeOf(nil, path))
 	if err != nil {
 		return ""
 	}
@@ -39,14 +40,13 @@ func checkRequested(r *http.Request, path string) error {
 	if json.Unmarshal([]byte(r.URL.Query().Get("place")), &asked) != nil {
 		asked = nil
 	}
-	return checkPlace(path, asked)
+	return checkPlace(path, placeOf(caller(r), path), asked)
 }
 
 // checkPlace fails if this process and another one see different places at a path, as when the daemon has a
 // separate /tmp. It succeeds if one of them cannot look, which fails elsewhere. One may have looked before the
 // last names of the path were made, or after they were renamed.
-func checkPlace(path string, other *vfs.Place) error {
-	own := placeOf(path)
+func checkPlace(path string, own, other *vfs.Place) error {
 	if own == nil || other == nil || slices.Contains(own.IDs, other.Last()) || slices.Contains(other.IDs, own.Last()) {
 		return nil
 	}

@@ -249,7 +249,7 @@ func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
 			if err == nil && req.Flush {
 				err = t.Flush(ctx)
 			}
-			return Event{Status: new(t.Status()), Place: placeOf(req.Path)}, err
+			return Event{Status: new(t.Status()), Place: placeOf(req.User, req.Path)}, err
 		},
 	}, nil
 }

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,7 +85,14 @@ func (a *asUser) walk(fd int, at, below string) (int, error) {
 type asFS struct{ *asRoot }
 
 // Resolve implements [FS]. What it returns is checked when it is used.
-func (asFS) Resolve(path string) (string, error) { return OS{}.Resolve(path) }
+func (a asFS) Resolve(path string) (string, error) {
+	to, err := OS{}.Resolve(path)
+	if err == nil {
+		return to, nil
+	}
+	_, denied := PlaceFor(a.as.user, path)
+	return "", cmp.Or(denied, err)
+}
 
 // Stat implements [FS]. It follows no symbolic link.
 func (a asFS) Stat(path string) (fs.FileInfo, error) { return a.Lstat(path) }

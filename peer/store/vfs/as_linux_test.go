@@ -188,3 +188,15 @@ func TestClosedDirectoryInRoot(t *testing.T) {
 		t.Errorf("LstatAll returned %v", infos)
 	}
 }
+
+// TestResolveHidesNames resolves paths below a directory that a user may not enter, where nothing is.
+func TestResolveHidesNames(t *testing.T) {
+	dir := t.TempDir() // below a directory of mode 0700
+	for _, name := range []string{"none", "none/x"} {
+		path := filepath.Join(dir, name)
+		_, err := As(&User{UID: uint32(os.Geteuid()) + 1}, "").Resolve(path)
+		if !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

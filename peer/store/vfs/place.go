@@ -65,6 +65,25 @@ func PlaceOf(fsys FS, path string) (Place, error) {
 	return p, nil
 }
 
+// PlaceFor is PlaceOf as far as a user may look. The user is nil for the process's own. Its error for a path that the user may not
+// reach does not depend on the files there.
+func PlaceFor(u *User, path string) (Place, error) {
+	p, err := PlaceOf(OS{}, path)
+	if u == nil {
+		return p, err
+	}
+	if err == nil {
+		_, err = As(u, "").Lstat(p.Path)
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return Place{}, &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	}
+	return p, err
+}
+
 // elsewhere is above for the other paths of the file at a path.
 func (all mounts) elsewhere(fsys FS, path string) (ids []ID) {
 	for _, alias := range all.aliases(path) {
