@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -353,6 +354,68 @@ func TestInodeReused(t *testing.T) {
 	if len(left) != 2 || inode("a") != dir || !bytes.Equal(p.readFile(faultRoot+"/c"), mine) {
 		t.Errorf("left %v", left)
 	}
+}
+
+// TestInodeOfReusedFile takes over a file. Once the content is complete, the user deletes it, and another file gets its name and
+// inode number. That is not written to.
+func TestInodeOfReusedFile(t *testing.T) {
+	const path = faultRoot + "/c"
+	for name, restart := range map[string]bool{"running": false, "after a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			p := faulty(t, kind{})
+			p.ok(p.fs.MkdirAll(faultRoot, 0o755))
+			p.writeFile(path, []byte("older"), 0o644)
+			p.ok(p.start())
+			p.ok(p.put(999))
+			p.ok(p.open.Finish())
+			info, err := p.fs.Lstat(path)
+			p.ok(err)
+			p.ok(p.fs.Remove(path))
+			mine := bytes.Repeat([]byte{1}, 2*proto.MinPieceLength)
+			p.fs.inode = vfs.StatOf(info).Inode - 1
+			p.writeFile(path, mine, 0o644)
+			p.fs.inode = 1000
+			if restart {
+				p.ok(p.end())
+				p.ok(p.start())
+			}
+			for i := range p.Manifest.Pieces() {
+				p.ok(p.open.Forget(i))
+			}
+			var exists *store.ExistsError
+			if err := p.put(999); !errors.As(err, &exists) {
+				t.Errorf("the pieces were written: %v", err)
+			}
+			if !bytes.Equal(p.readFile(path), mine) {
+				t.Error("the user's file was written to")
+			}
+			p.ok(p.end())
+		})
+	}
+}
+
+// TestCopyUp takes over a file on an overlay file system: when the file is opened for writing, it is copied, and has another time
+// of creation.
+func TestCopyUp(t *testing.T) {
+	const path = faultRoot + "/c"
+	p := faulty(t, kind{})
+	p.ok(p.fs.MkdirAll(faultRoot, 0o755))
+	p.writeFile(path, []byte("older"), 0o644)
+	p.ok(p.start())
+	copyUp := sync.OnceFunc(func() {
+		p.fs.mu.Lock()
+		defer p.fs.mu.Unlock()
+		n, err := p.fs.walk(p.fs.root, path)
+		p.ok(err)
+		p.fs.clock += 1000
+		n.born, n.changed = p.fs.clock, p.fs.clock
+	})
+	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Do: copyUp, Only: func(call, name string) bool { return call == "open" && name == "c" }})
+	p.ok(p.put(999))
+	p.ok(p.open.Finish())
+	p.fs.SetPlan(nil)
+	p.verify("copied")
+	p.ok(p.end())
 }
 
 // TestDestinationRace creates the destination just before the store does. It counts as one that existed before.

@@ -287,6 +287,9 @@ func (d opening) recordFound(file int, info fs.FileInfo) (journal.File, error) {
 	e := &d.m.Entries[entry]
 	switch {
 	case !d.journal.Seed():
+		if d.takeOver {
+			rec.Born = d.tree.root.Born(d.tree.fileName(file))
+		}
 		d.tree.dropCache(file) // a flush may have failed before: what is hashed must be on the disk
 		return rec, d.journal.Found(entry, rec)
 	case info.Size() != e.Size || mtimeOf(info) != e.MTime:
@@ -416,7 +419,10 @@ func (d opening) takeOverEntry(entry int, info fs.FileInfo) error {
 	if wrong || e.Kind == proto.Dir && !d.hasDirs() || t.owns(name, f, info) {
 		return nil
 	}
-	is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Born: t.root.Born(name)}
+	is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}
+	if !info.IsDir() { // in an overlay file system, a directory has another one once something in it changes
+		is.Born = t.root.Born(name)
+	}
 	if f.Stamp == stampOf(info) { // its pieces are of this state
 		is.Stamp = f.Stamp
 	}

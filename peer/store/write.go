@@ -144,10 +144,7 @@ func (d writer) start(file int) (busy chan struct{}) {
 // prepared records which file on disk a file of the content is, and
 // drops the pieces of a file that no longer exists.
 func (d writer) prepared(file int, f writable) error {
-	var born int64
-	if f.created {
-		born = d.tree.root.Born(d.tree.fileName(file))
-	}
+	born := d.tree.root.Born(d.tree.fileName(file))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -167,7 +164,7 @@ func (d writer) prepared(file int, f writable) error {
 	is.Inode = vfs.StatOf(f.info).Inode
 	is.Born = born
 	if saved.Inode == is.Inode && !f.created {
-		is.Changed, is.Born = saved.Changed, saved.Born
+		is.Changed = saved.Changed
 	}
 	d.files.update(file, func(r *fileRecord) {
 		r.foreign = r.foreign || foreign
@@ -253,8 +250,10 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 	if err != nil {
 		return w, err
 	}
-	// Another file, which was created in the meantime, may have got the same inode number.
-	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != inode || !shared && !t.bornAs(name, rec) {
+	// Another file, which was created in the meantime, may have got the same inode number. An overlay file system copies the file when
+	// it is opened for writing: the copy was created later, and has the same modification time.
+	copied := w.info.Size() == was.Size() && w.info.ModTime().Equal(was.ModTime())
+	if s := vfs.StatOf(w.info); s.Links > 1 || s.Inode != inode || !shared && !copied && !t.bornAs(name, rec) {
 		t.closeFile(w.File)
 		return w, &ChangedError{Path: t.fullPath(name), Reason: "it was replaced, or has got another name"}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -203,24 +204,37 @@ func (j *Journal) Complete() error {
 }
 
 // SetFile records the file on the disk of an entry. The records of its pieces hold while it has that stamp.
-func (j *Journal) SetFile(entry int, f File) error { return j.append(fileRecord(entry, f, 0)) }
+func (j *Journal) SetFile(entry int, f File) error { return j.append(j.fileRecords(entry, f, 0)...) }
 
-// SetFiles is SetFile for several entries. It writes one record for each, by one call.
+// SetFiles is SetFile for several entries. It writes all records by one call.
 func (j *Journal) SetFiles(files map[int]File) error {
 	records := make([]record, 0, len(files))
 	for entry, f := range files {
-		records = append(records, fileRecord(entry, f, 0))
+		records = append(records, j.fileRecords(entry, f, 0)...)
 	}
 	return j.append(records...)
 }
 
 // Unverify is SetFile, and makes the verified pieces of the file unverified.
 func (j *Journal) Unverify(entry int, f File) error {
-	return j.append(fileRecord(entry, f, flagUnverified))
+	return j.append(j.fileRecords(entry, f, flagUnverified)...)
 }
 
 // Found is SetFile for a file that is older than the transfer, and makes all of its pieces unverified.
-func (j *Journal) Found(entry int, f File) error { return j.append(fileRecord(entry, f, flagFound)) }
+func (j *Journal) Found(entry int, f File) error {
+	return j.append(j.fileRecords(entry, f, flagFound)...)
+}
+
+// fileRecords returns the records of a file. One has the time of its last change. It follows one with the time of its creation,
+// unless that is known.
+func (j *Journal) fileRecords(entry int, f File, flags uint8) []record {
+	records := []record{fileRecord(entry, f, flags)}
+	if was := j.File(entry); f.Changed != 0 && f.Born != 0 && (f.Inode != was.Inode || f.Born != was.Born) {
+		f.Changed = 0
+		records = slices.Insert(records, 0, fileRecord(entry, f, 0))
+	}
+	return records
+}
 
 // The following methods query what the records add up to.
 

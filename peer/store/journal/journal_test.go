@@ -305,6 +305,38 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
+// TestBornAndChanged records files with the times of their creation and of their last change.
+func TestBornAndChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := Create(vfs.OS{}, path, testHeader, testShape)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := File{Stamp: Stamp{5, 77}, Born: 3, Touched: true}
+	if err := errors.Join(j.SetFile(1, want), j.Found(2, want), j.SetFiles(map[int]File{3: want}), j.SetFile(3, want)); err != nil {
+		t.Fatal(err)
+	}
+	for _, when := range []string{"recorded", "read"} {
+		for entry := 1; entry <= 3; entry++ {
+			if is := j.File(entry); is != want {
+				t.Errorf("%s: entry %d is %+v, want %+v", when, entry, is, want)
+			}
+		}
+		if j.State(1) != Missing || j.State(2) != Unverified || j.Next() != 7 {
+			t.Errorf("%s: %d records, pieces %v", when, j.Next(), j.ledger.state)
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if j, err = Open(vfs.OS{}, path, testHeader.Manifest, testShape); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestJournalLink checks that a symbolic link at the path of a journal is replaced by Create and rejected by Open, and
 // that its target stays as it is.
 func TestJournalLink(t *testing.T) {
