@@ -356,6 +356,24 @@ func TestInodeReused(t *testing.T) {
 	}
 }
 
+// TestInodeOfRootReused deletes complete content, and makes an empty directory that gets its name and inode number. It stays.
+func TestInodeOfRootReused(t *testing.T) {
+	p := faulty(t, kind{})
+	p.fetch()
+	info, err := p.fs.Lstat(faultRoot)
+	p.ok(err)
+	p.ok(faultDirectory{p.fs, p.fs.root}.Chmod("home/content/a", 0o755))
+	for _, name := range []string{"/a/x", "/a", "/b", "/c", "/e", "/l", ""} {
+		p.ok(p.fs.Remove(faultRoot + name))
+	}
+	p.fs.inode = vfs.StatOf(info).Inode - 1
+	p.ok(p.fs.Mkdir(faultRoot, 0o755))
+	left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files)
+	if _, failed := p.fs.Lstat(faultRoot); err != nil || failed != nil || len(left) != 1 {
+		t.Errorf("left %v, %v; %v", left, err, failed)
+	}
+}
+
 // TestInodeOfReusedFile takes over a file. Once the content is complete, the user deletes it, and another file gets its name and
 // inode number. That is not written to.
 func TestInodeOfReusedFile(t *testing.T) {

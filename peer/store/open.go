@@ -142,6 +142,9 @@ func (d opening) recordRoot(made bool) error {
 		return d.tree.withPath(".", err)
 	}
 	root := journal.File{Made: made, Foreign: !made && !d.takeOver, Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}
+	if made {
+		root.Born = d.tree.root.Born(".")
+	}
 	return d.journal.SetFile(len(d.m.Entries), root)
 }
 
