@@ -178,19 +178,36 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	if err := printReceipt(a, st); err != nil {
 		return err
 	}
-	if err := runCommand(ctx, a, f.exec, st); err != nil || s.Own == nil {
+	if err := runCommand(ctx, a, f.exec, st); err != nil {
 		return err
 	}
-	if f.stay {
+	switch {
+	case f.stay && (s.Own != nil || s.Info.Command && !pipe):
 		a.Note("serving %s until Ctrl-C", st.Name)
-		<-ctx.Done()
-		return ctx.Err()
+		return stay(ctx, s)
+	case s.Own == nil:
+		return nil
 	}
 	if t, err := s.OwnTransfer(st.ID); err == nil { // else it was removed since, as by the command
 		linger(ctx, a, t, s.Info.Cluster, f.linger)
 	}
 	s.Drain(ctx, a)
 	return nil
+}
+
+// stay waits for the interrupt. It fails if another command runs the node, and ends.
+func stay(ctx context.Context, s *daemon.Session) (err error) {
+	for err == nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(damageEvery):
+		}
+		if s.Own == nil {
+			_, err = s.Limits(ctx)
+		}
+	}
+	return err
 }
 
 // parse returns the link of an argument, with the trackers of --tracker added. The info dictionary of a torrent file
