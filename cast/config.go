@@ -2,6 +2,7 @@ package cast
 
 import (
 	"io"
+	"io/fs"
 	"log/slog"
 	"time"
 
@@ -29,6 +30,8 @@ type Config struct {
 	// [Host.Expand]. With a slash at its end the content is put into it. Source is then relative to the home directory of the login,
 	// and Dest, Exec, Force and DropSlow are unused. See [Outputs].
 	Output string
+	// Umask has the permissions that are taken off the modes of copies at Output.
+	Umask fs.FileMode
 	// Force replaces existing files at Dest in place: only different pieces are sent. Without it a host with existing files fails.
 	Force bool
 

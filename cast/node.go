@@ -2,6 +2,7 @@ package cast
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"time"
@@ -34,7 +35,7 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (*node, err
 	if err != nil {
 		return nil, err
 	}
-	n, err := startNodeIn(dir, cluster, content, log)
+	n, err := startNodeIn(dir, cluster, content, 0, log)
 	if err != nil {
 		return n, errors.Join(err, n.close())
 	}
@@ -43,7 +44,7 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (*node, err
 }
 
 // startNodeIn starts the node in a directory, which stays after an error. It has no trackers: hosts of a gather are not announced.
-func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, err error) {
+func startNodeIn(dir, cluster string, content bool, umask fs.FileMode, log *slog.Logger) (n *node, err error) {
 	n = &node{dir: dir}
 	if n.secret, err = membership.NewSecret(); err != nil {
 		return n, err
@@ -63,6 +64,7 @@ func startNodeIn(dir, cluster string, content bool, log *slog.Logger) (n *node, 
 		Network: &membership.Config{Network: n.secret.ID(), Grant: grant},
 		Finder:  func(libhost.Host, []ma.Multiaddr) peer.Finder { return n.tracker.Local() },
 		Tuning:  agent.Tuning(content),
+		Umask:   umask,
 		Log:     log,
 	})
 	if err != nil {

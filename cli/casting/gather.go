@@ -61,6 +61,7 @@ func (f *flags) checkGather(a *command.App, path string) (least int, err error) 
 	case f.Output == "":
 		return 0, errors.New("-o is missing: say where to put the copies, such as 'DIR/%c/%h'")
 	}
+	f.Umask = command.ContentUmask()
 	if least, err = f.checkHosts(a, path); err != nil {
 		return 0, err
 	}

@@ -45,7 +45,7 @@ func start(n *Flags, byCommand bool) (_ *Daemon, err error) {
 	limiting, cancel := context.WithCancel(context.Background())
 	d := &Daemon{limits: cancel, served: make(chan error, 1)}
 	cfg.Limits, _ = n.policy.InForce(time.Now())
-	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, contentUmask()
+	cfg.Finder, cfg.Torrents, cfg.Umask = Finder(cfg.Log), metainfo.Codec{}, command.ContentUmask()
 	served := control.Config{Data: cfg.Data, BTTrackers: n.BTTrackers, Version: command.Version(), Limits: n.policy, Command: byCommand}
 	if n.bittorrent != nil {
 		d.bt, err = bittorrent.Listen(*n.bittorrent)

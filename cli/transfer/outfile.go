@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mobgrid/mob/cli/command"
-	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -79,7 +78,7 @@ func (o *outFile) write(env *command.Env, b []byte, root string) error {
 		}
 		return datadir.WriteFile(file.Path, b, info.Mode().Perm())
 	}
-	err = datadir.CreateFile(o.path, b, 0o666&^daemon.Umask())
+	err = datadir.CreateFile(o.path, b, 0o666&^command.Umask())
 	if errors.Is(err, fs.ErrExist) {
 		return errOutExists(o.path)
 	}

@@ -1,4 +1,4 @@
-package daemon
+package command
 
 import (
 	"io/fs"
@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// contentUmask returns the permissions that content does not get: the umask of the process if it takes read
+// ContentUmask returns the permissions that content does not get: the umask of the process if it takes read
 // permission, such as 027 or 077, and 0 for one such as 022. With the latter a copy has the modes of its source, and so
 // the same content id when it is seeded.
-func contentUmask() fs.FileMode {
+func ContentUmask() fs.FileMode {
 	if umask := Umask(); umask&0o044 != 0 {
 		return umask
 	}
