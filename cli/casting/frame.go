@@ -33,6 +33,7 @@ type state struct {
 	way    string // of the copies: "to" or "from" hosts
 	shell  launch.Shell
 	source cast.Source
+	hashed bool // before hosts fetch it
 	hosts  hosts
 }
 
@@ -59,6 +60,7 @@ type sample struct {
 func newView(cfg cast.Config) *view {
 	v := &view{began: time.Now(), wake: make(chan struct{}, 1)}
 	v.is = state{name: cfg.Source, way: "to", shell: cfg.Shell, source: cast.Source{Length: -1}}
+	v.is.hashed = cfg.Source != "-" && cfg.Exec == "" && cfg.Output == ""
 	if cfg.Source == "-" {
 		v.is.name = "standard input"
 	}
@@ -272,6 +274,9 @@ func (f frame) Position() any {
 
 // Waiting implements [term.Progress]. A stream that has reached all hosts waits for its source only.
 func (f frame) Waiting() (what, remedy string) {
+	if f.hashed && (f.source.Length < 0 || f.source.Read < f.source.Length) {
+		return "hashing " + f.name, "does the disk answer (`dmesg`, `mount`)?"
+	}
 	fetching := f.hosts.in(cast.Fetching)
 	if f.source.Length < 0 {
 		fetching = slices.DeleteFunc(fetching, func(h cast.HostResult) bool { return h.Bytes >= f.source.Read })
