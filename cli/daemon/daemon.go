@@ -3,9 +3,12 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -57,6 +60,9 @@ func start(n *Flags, byCommand bool) (_ *Daemon, err error) {
 		served.BTPeers = externalAddrs(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	}
 	d.node, err = peer.Start(cfg)
+	if e, ok := errors.AsType[*fs.PathError](err); ok && (errors.Is(e, fs.ErrPermission) || errors.Is(e, syscall.EROFS)) {
+		err = fmt.Errorf("%w: choose another --data, or set MOB_DATA", err)
+	}
 	if err != nil {
 		return nil, errors.Join(err, d.closeNode())
 	}

@@ -34,5 +34,5 @@ func Lock(dir string) (*os.File, error) {
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, &InUseError{Dir: dir}
 	}
-	return nil, err
+	return nil, fmt.Errorf("cannot lock %s: %w: choose another --data, on a file system with locks", dir, err)
 }
