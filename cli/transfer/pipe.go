@@ -72,7 +72,8 @@ func getPipe(ctx context.Context, a *command.App, s *daemon.Session, req control
 		case <-tick.C:
 			now, err := s.Transfer(ctx, req.Link)
 			if err != nil {
-				if ctx.Err() == nil && !errors.Is(err, peer.ErrUnknownTransfer) { // else the daemon does not have it yet
+				_, closed := errors.AsType[*control.NoDaemonError](err)                      // the node ends, or its command waits for this one only
+				if ctx.Err() == nil && !closed && !errors.Is(err, peer.ErrUnknownTransfer) { // else the daemon does not have it yet
 					p.Note("%v", err)
 				}
 				continue
