@@ -29,26 +29,33 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 	defer p.Clear()
 	for {
 		now, err := s.Visit(ctx, st.ID)
+		if err != nil && errors.Is(context.Cause(ctx), errDeadline) { // the trackers may have taken long
+			err = daemon.Cleanup(ctx, func(ctx context.Context) (err error) {
+				now, err = s.Visit(ctx, st.ID)
+				return err
+			})
+		}
 		if err == nil {
 			st = now
 		}
-		fleet, noFleet := s.Fleet(ctx, link)
-		frame := waitFrame(st, f.wait, fleet, noFleet)
+		count := countComplete(st, f.wait)
 		switch {
+		case st.WholeNodes >= f.wait:
+			p.Clear()
+			a.Note("%s", count)
+			return nil
 		case errors.Is(context.Cause(ctx), errDeadline):
-			return fmt.Errorf("%w: %s", context.Cause(ctx), frame.Reason)
+			return fmt.Errorf("%w: %s", context.Cause(ctx), count)
 		case ctx.Err() != nil:
 			return command.Interruptedf("interrupted before %s had the whole content", term.Plural(f.wait, "other node"))
 		case err != nil:
 			return err
 		case st.Error != "":
 			return errors.New(st.Error)
-		case st.WholeNodes >= f.wait:
-			p.Clear()
-			a.Note("%s", frame.Reason)
-			return nil
 		}
-		p.Show(frame)
+		if fleet, noFleet := s.Fleet(ctx, link); ctx.Err() == nil {
+			p.Show(waitFrame(st, f.wait, fleet, noFleet))
+		}
 		select {
 		case <-time.After(fleetEvery):
 		case <-ctx.Done():
@@ -56,9 +63,14 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 	}
 }
 
+// countComplete formats the number of complete nodes.
+func countComplete(st peer.Status, want int) string {
+	return fmt.Sprintf("%d of %s complete", st.WholeNodes, term.Plural(want, "other node"))
+}
+
 // waitFrame shows how many of the wanted nodes are complete. noFleet is the error of the query to the trackers.
 func waitFrame(st peer.Status, want int, fleet proto.Scrape, noFleet error) term.State {
-	count := fmt.Sprintf("%d of %s complete", st.WholeNodes, term.Plural(want, "other node"))
+	count := countComplete(st, want)
 	f := term.State{
 		Name: st.Name, Facts: count, Part: int64(st.WholeNodes), All: int64(want),
 		Reason: count, Remedy: "`mob get` the link on the other nodes, and see `mob status` there",
