@@ -64,7 +64,7 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content, n *NetworkFlags) (*Session, error) {
 	client, err := a.Dial(ctx)
 	_, none := errors.AsType[*control.NoDaemonError](err)
-	switch {
+	switch none = none || a.Data == ""; { // no home
 	case none && c.Link != nil:
 		if _, err := n.Config(membership.DefaultRoles); err != nil {
 			return nil, err
