@@ -132,7 +132,10 @@ func TestFind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "[mob]")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	mob := filepath.Join(dir, "mob")
 	if err := os.Link(self, mob); err != nil {
 		b, err := os.ReadFile(self)

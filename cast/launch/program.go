@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -45,14 +46,12 @@ func Find(executable string) (*Programs, error) {
 		return nil, err
 	}
 	ps := &Programs{dir: filepath.Dir(executable)}
-	paths, err := filepath.Glob(filepath.Join(ps.dir, agentName+"*"))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range paths {
+	names, _ := fs.Glob(os.DirFS(ps.dir), agentName+"*") // the pattern is right
+	for _, name := range names {
+		path := filepath.Join(ps.dir, name)
 		info, err := buildinfo.ReadFile(path)
 		if err != nil || !isSameBuild(info, own) {
-			ps.stale = append(ps.stale, filepath.Base(path))
+			ps.stale = append(ps.stale, name)
 			continue
 		}
 		if err := ps.add(info, path, agentName, ""); err != nil {
