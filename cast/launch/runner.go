@@ -31,7 +31,8 @@ type Command interface {
 }
 
 // Shell is the [Runner] for a program and its arguments, such as ssh. The program is called with the command line as its last
-// argument, and the host before it. If an argument contains %h, the host replaces it there instead.
+// argument, and the host before it. If an argument contains %h, the host replaces it there instead, unless it is for ssh, as in the
+// options ControlPath=%r@%h:%p and ProxyCommand=ssh -W %h:%p gw.
 type Shell []string
 
 // drainTime bounds the wait for the end of the output of an exited shell, which another process may keep open.
@@ -57,7 +58,9 @@ func (s Shell) Run(host, line string, stdout, stderr io.Writer) (Command, error)
 func (s Shell) Args(host, line string) []string {
 	args := slices.Clone(s)
 	for i, arg := range args {
-		args[i] = strings.ReplaceAll(arg, "%h", host)
+		if !containsAny(arg, "%p", "%r") {
+			args[i] = strings.ReplaceAll(arg, "%h", host)
+		}
 	}
 	if slices.Equal(args, s) {
 		args = append(args, host)

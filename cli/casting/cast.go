@@ -37,7 +37,8 @@ at the same path, on $PATH or from --keep needs no copy.
 --launch selects another program than ssh: srun (in a Slurm job), kubectl (the hosts are
 pods), docker or lxc (containers). --rsh gives any program that runs a command line on a
 host. In CMD, %h is the host; without one the host is the last argument before the command
-line. The hosts need sh. Standard input must be forwarded, so pdsh cannot be used.
+line. An argument with %p or %r stays as it is for ssh, such as ControlPath=%r@%h:%p. The
+hosts need sh. Standard input must be forwarded, so pdsh cannot be used.
 
 With --tree this machine logs in to 8 hosts of each cluster only, and each host to up to
 8 others of its cluster: many hosts start sooner. It needs logins from host to host
