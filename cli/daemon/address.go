@@ -135,5 +135,12 @@ func ownIP(family int) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
+// onlyIPv6 reports whether other machines reach this one by IPv6 only.
+func onlyIPv6() bool {
+	_, has4 := ownIP(ma.P_IP4)
+	_, has6 := ownIP(ma.P_IP6)
+	return has6 && !has4
+}
+
 // Loopback is a free port of this machine.
 func Loopback() ma.Multiaddr { return ma.StringCast("/ip4/127.0.0.1/tcp/0") }

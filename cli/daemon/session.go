@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	ma "github.com/multiformats/go-multiaddr"
+
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/membership"
@@ -115,6 +117,9 @@ func runTemporary(ctx context.Context, a *command.App, n *Flags) (*Session, erro
 
 // runSession runs a daemon within the command and connects to it.
 func runSession(ctx context.Context, n *Flags) (*Session, error) {
+	if n.set != nil && !n.given("listen") && onlyIPv6() {
+		n.Listen = []ma.Multiaddr{ma.StringCast("/ip6/::/tcp/0")}
+	}
 	d, err := start(n, true)
 	if err != nil {
 		return nil, err
