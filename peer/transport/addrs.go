@@ -56,7 +56,7 @@ type listenAddrs struct {
 	until time.Time
 }
 
-// of returns the addresses, those of the default routes first, and otherwise sorted: a node announces a part of them if there are many, as
+// of returns the addresses, sorted, but the addresses of the default routes first: a node announces a part of them if there are many, as
 // of bridges of containers, or of the services of Kubernetes. The caller may change the slice.
 func (l *listenAddrs) of(n network.Network) []ma.Multiaddr {
 	all := n.ListenAddresses()
