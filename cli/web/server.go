@@ -191,9 +191,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r) // not h, which does not have the pattern's wildcards
 }
 
-// readBody reads a request's body within the read timeout, and then ends the timeout: the handler may take longer.
+// readBody reads a request's body within the read timeout, and then ends the timeout: the handler may take
+// longer. A GET may come without the token, and no handler uses its body.
 func readBody(w http.ResponseWriter, r *http.Request) error {
-	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	most := int64(maxBody)
+	if safe(r.Method) {
+		most = maxHeader
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -138,6 +139,24 @@ func TestWhoMayAsk(t *testing.T) {
 			expect(http.StatusOK, post, "/v1/stop", "Cookie", cookie)
 			expect(http.StatusForbidden, post, "/v1/stop", "Cookie", cookie, "Sec-Fetch-Site", "cross-site")
 		})
+	}
+}
+
+// TestBodyOfGet checks that clients without the token do not fill the memory with bodies of requests that have none.
+func TestBodyOfGet(t *testing.T) {
+	t.Parallel()
+	s, _ := serve(t, Config{Listen: "127.0.0.1:0"})
+	for size, want := range map[int]int{maxHeader: http.StatusOK, maxHeader + 1: http.StatusBadRequest} {
+		c, err := dial(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size))
+		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || resp.StatusCode != want {
+			t.Errorf("%d bytes: %v, %v, want status %d", size, resp, err, want)
+		}
 	}
 }
 
