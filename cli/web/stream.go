@@ -2,8 +2,10 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -16,13 +18,17 @@ const (
 	sendAnyway = 15 * time.Second
 )
 
-// maxDetail bounds the query parameter detail, in bytes.
-const maxDetail = 256
+const (
+	// maxDetail bounds the query parameter detail, in bytes.
+	maxDetail = 256
+	// maxDetails bounds the details whose events are made at a time. Clients that ask for more get events without.
+	maxDetails = 16
+)
 
 // HandleStream answers a pattern with server-sent events. The first one, hello, reports whether the client
 // may make changes: {"owner":bool}. The next ones are snapshots as JSON, passed through public for clients without
 // the token. detail is the query parameter of that name: the event has details of that subject. snapshot is
-// called at most once a second for each detail, for all clients together.
+// called at most once a second for each of 16 details, for all clients together.
 func (s *Server) HandleStream(pattern string, snapshot func(detail string) any, public func(json string) string) {
 	f := &feed{snapshot: snapshot, public: public, every: s.every, last: map[string]*event{}}
 	s.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.stream(w, r, f) }))
@@ -89,29 +95,39 @@ type feed struct {
 
 // event is an encoded snapshot. Its lock is held while it is made.
 type event struct {
+	detail string
+	used   time.Time // of the last request; guarded by the lock of the feed
+
 	mu     sync.Mutex
 	at     time.Time
 	data   []byte
 	public []byte // for clients without the token
 }
 
-// now returns the event of now, for a client with the token or without. It forgets details without recent requests.
-func (f *feed) now(detail string, owner bool) []byte {
+// of returns the event of a detail, or the one without details if there are too many. It forgets details without recent requests.
+func (f *feed) of(detail string) *event {
 	f.mu.Lock()
-	e := f.last[detail]
+	defer f.mu.Unlock()
+	now, e := time.Now(), f.last[detail]
 	if e == nil {
-		e = &event{}
+		maps.DeleteFunc(f.last, func(_ string, e *event) bool { return now.Sub(e.used) > 2*f.every })
+		if len(f.last) >= maxDetails {
+			detail = ""
+		}
+		e = cmp.Or(f.last[detail], &event{detail: detail})
 		f.last[detail] = e
 	}
-	if len(f.last) > maxStreams {
-		clear(f.last)
-	}
-	f.mu.Unlock()
+	e.used = now
+	return e
+}
 
+// now returns the event of now, for a client with the token or without.
+func (f *feed) now(detail string, owner bool) []byte {
+	e := f.of(detail)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if at := time.Now(); e.data == nil || at.Sub(e.at) > f.every*9/10 {
-		b, err := json.Marshal(f.snapshot(detail))
+		b, err := json.Marshal(f.snapshot(e.detail))
 		if err != nil {
 			b = []byte("null") // a type that has no JSON: a test would see
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -147,6 +148,33 @@ func TestStreamsShareEvents(t *testing.T) {
 			t.Errorf("the event is %s", lines.Text())
 		}
 	}
+}
+
+// TestDetailsAreBounded checks that clients with ever new details cause a bounded number of snapshots.
+func TestDetailsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := 0
+		f := &feed{
+			snapshot: func(detail string) any { made++; return detail },
+			public:   strings.ToUpper, every: time.Second, last: map[string]*event{},
+		}
+		for i := range 1000 {
+			detail := fmt.Sprintf("%q", fmt.Sprint("detail", i))
+			if i >= maxDetails {
+				detail = `""`
+			}
+			if got := string(f.now(fmt.Sprint("detail", i), true)); got != "data: "+detail+"\n\n" {
+				t.Fatalf("the event of detail %d is %s", i, got)
+			}
+		}
+		if made != maxDetails+1 {
+			t.Errorf("%d snapshots in a second", made)
+		}
+		time.Sleep(3 * time.Second)
+		if got := string(f.now("next", true)); got != "data: \"next\"\n\n" {
+			t.Errorf("after that the event is %s", got)
+		}
+	})
 }
 
 func TestStreamSendsChanges(t *testing.T) {
