@@ -2,6 +2,8 @@ package control
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -72,8 +74,46 @@ var forUsers = []string{
 	"POST /v1/describe", "POST /v1/fleet",
 }
 
+const (
+	// bodyPart is the size of the parts of requests that are counted, and maxBodyParts bounds the parts of incomplete requests of users
+	// other than the owner: one user may have one request of any length.
+	bodyPart     = 64 << 10
+	maxBodyParts = 2 * (maxRequest/bodyPart + 1)
+)
+
+var errBodies = errors.New("too many long requests of this user at a time: try again")
+
+// userBody is the body of a request of a user other than the owner. What is read of it counts until release.
+type userBody struct {
+	io.ReadCloser
+	take  func() (release func(), ok bool)
+	left  int // of the last part
+	parts []func()
+}
+
+// Read implements [io.Reader].
+func (b *userBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		release, ok := b.take()
+		if !ok {
+			return 0, errBodies
+		}
+		b.parts, b.left = append(b.parts, release), bodyPart
+	}
+	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+func (b *userBody) release() {
+	for _, release := range b.parts {
+		release()
+	}
+}
+
 // guard answers only calls that their caller may make.
 func guard(mux *http.ServeMux) http.Handler {
+	parts := quota.NewShared[uint32](maxBodyParts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, known := r.Context().Value(callerKey{}).(*vfs.User)
 		if _, pattern := mux.Handler(r); !known || caller(r) != nil && pattern != "" && !slices.Contains(forUsers, pattern) {
@@ -81,6 +121,9 @@ func guard(mux *http.ServeMux) http.Handler {
 				return nil, &Error{CodeDenied, "that is for the owner of the daemon: run the command as that user"}
 			}).serve(w, r)
 			return
+		}
+		if u := caller(r); u != nil {
+			r.Body = &userBody{ReadCloser: r.Body, take: func() (func(), bool) { return parts.Take(u.UID) }}
 		}
 		mux.ServeHTTP(w, r)
 	})

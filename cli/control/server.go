@@ -132,7 +132,14 @@ func request[T any](answer func(*http.Request, T) (any, error)) call {
 	return func(r *http.Request) (any, error) {
 		var req T
 		in := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxRequest))
-		if err := in.Decode(&req); err != nil {
+		err := in.Decode(&req)
+		if b, ok := r.Body.(*userBody); ok {
+			b.release()
+		}
+		switch {
+		case errors.Is(err, errBodies):
+			return nil, err
+		case err != nil:
 			return nil, &Error{CodeRequest, fmt.Sprintf("the daemon cannot read the request (%v): "+
 				"restart it if its version differs from mob", err)}
 		}
