@@ -79,7 +79,12 @@ type reduction struct {
 	parts    map[int]*merger // by unit: of the members of the cluster, at its owner
 	clusters map[int]*merger // by unit: of the clusters, at a home
 	missing  int             // final values
+	ahead    chan struct{}   // has a token for each value that was sent to an owner and is not final here
 }
+
+// maxAhead is the number of values that a member of an AllReduce sends before it has the final ones: 16 MiB. Otherwise the work of
+// merging all values in the clusters delays the first ones on the links between them.
+const maxAhead = 256
 
 // run merges until this member has its result, and nothing is left to merge for other members.
 func (r *reduction) run(ctx context.Context) error {
@@ -99,6 +104,11 @@ func (r *reduction) run(ctx context.Context) error {
 	if p.unit > 0 && r.missing > 0 {
 		r.out = make([]byte, len(r.values[0]))
 	}
+	ahead := p.units // without waiting
+	if p.name == opAllReduce {
+		ahead = max(maxAhead, p.rows*len(p.groups)) // else members could wait for each other's values
+	}
+	r.ahead = make(chan struct{}, ahead)
 	order := p.order(c.own)
 	var sending sync.WaitGroup
 	sending.Go(func() { r.sendParts(order) })
@@ -148,6 +158,11 @@ func (r *reduction) sendParts(order []int) {
 		owner, b := r.plan.owner(r.c.own, u), r.value(u)
 		if owner == r.c.rank {
 			continue
+		}
+		select {
+		case r.ahead <- struct{}{}:
+		case <-r.c.ctx.Done():
+			return
 		}
 		if r.plan.name == opShuffle {
 			b = bytes.Clone(b) // the caller may change it when this member has its own result
@@ -229,6 +244,13 @@ func (r *reduction) final(u int, b []byte) error {
 		return nil
 	}
 	r.missing--
+	if r.plan.owner(r.c.own, u) != r.c.rank {
+		select {
+		case <-r.ahead:
+		default: // it was not sent
+			return errUnit
+		}
+	}
 	if r.plan.unit > 0 {
 		copy(r.out[u*r.plan.unit:], b)
 	} else if r.out = b; len(targets) > 0 {

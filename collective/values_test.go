@@ -103,6 +103,20 @@ func TestMemberLateForBroadcasts(t *testing.T) {
 	})
 }
 
+// Members wait for final values before they send the remaining ones of a long vector.
+func TestLongVector(t *testing.T) {
+	const numbers = 4_500_000 // 36 MB
+	all := join(t, peertest.Clusters(t, 2, 2), "long")
+	want := sumOf(len(all), numbers)
+	each(t, all, func(ctx context.Context, c *collective.Comm) error {
+		sum, err := c.AllReduce(ctx, vector(c.Rank(), numbers), collective.SumFloat64)
+		if err == nil && !bytes.Equal(sum, want) {
+			err = errors.New("wrong sum")
+		}
+		return err
+	})
+}
+
 func TestGroupOfOne(t *testing.T) {
 	c := join(t, peertest.Clusters(t, 1, 1), "one")[0]
 	ctx, value := t.Context(), vector(0, 10_000)
