@@ -10,7 +10,7 @@ import (
 // their copy, by the rates of links, uplinks of racks, and NICs. It ignores headers, acknowledgements and
 // round trips. It is zero if nothing is limited.
 func (c *Case) Ideal() time.Duration {
-	return max(netns.IdealTimeOfRacks(c.Scenario, c.Clusters, c.Size), c.idealOfNICs())
+	return max(netns.IdealTime(c.Scenario, c.Clusters, c.Size), c.idealOfNICs())
 }
 
 // idealOfNICs is the time of the slowest NICs that the whole content must pass: the

@@ -45,7 +45,6 @@ func (c *Case) SetScenario(name string, given *netns.Links) error {
 	} else if name != random && len(c.Clusters) > 4 {
 		return fmt.Errorf("scenario %s has links of four clusters, not of %d: give links, or use random", name, len(c.Clusters))
 	}
-	source := c.Clusters[0].Name
 	if name != random {
 		c.Nominal = &links
 	}
@@ -55,9 +54,9 @@ func (c *Case) SetScenario(name string, given *netns.Links) error {
 	case slow:
 		c.Scenario = netns.Steady(slowLinks)
 	case fastSlow:
-		c.Scenario = netns.SwitchAtThird(links, slowLinks, source, c.Size)
+		c.Scenario = netns.SwitchAtThird(links, slowLinks, c.Clusters, c.Size)
 	case slowFast:
-		c.Scenario = netns.SwitchAtThird(slowLinks, links, source, c.Size)
+		c.Scenario = netns.SwitchAtThird(slowLinks, links, c.Clusters, c.Size)
 	case mayhem:
 		c.Scenario = netns.Mayhem(links, netns.MayhemPeriod, c.Seed)
 	case random:

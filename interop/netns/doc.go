@@ -34,7 +34,8 @@
 //		t.Skip(err)
 //	}
 //	links := netns.Fast()
-//	grid, err := netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: links})
+//	clusters := netns.Clusters(4, 4, 4, 4)
+//	grid, err := netns.New(netns.Config{Clusters: clusters, Links: links})
 //	if err != nil {
 //		t.Fatal(err)
 //	}
@@ -46,7 +47,7 @@
 //	go grid.Play(ctx, scenario)
 //	...
 //	copies := float64(received) / float64(size) // received: the growth of grid.WANBytes("B")
-//	efficiency := float64(netns.IdealTime(scenario, "A", size)) / float64(took)
+//	efficiency := float64(netns.IdealTime(scenario, clusters, size)) / float64(took)
 //
 // Links, scenarios and bounds work on every system; [New] needs Linux and root.
 package netns

@@ -7,23 +7,10 @@ import (
 	"github.com/mobgrid/mob/mob/plan"
 )
 
-// IdealTime is the least time in which size bytes can reach all clusters from the source's, by
-// [plan.Bound]. Bytes are bytes on links, headers included. It is Forever if a cluster cannot be
+// IdealTime is the least time in which size bytes can reach all clusters from the first rack of the first one, by
+// [plan.BoundOfRacks]. Bytes are bytes on links and uplinks, headers included. It is Forever if a cluster cannot be
 // reached, and zero if there is no other.
-func IdealTime(s Scenario, source string, size int64) time.Duration {
-	links, _ := s(0)
-	all := []Cluster{{Name: source}}
-	for _, name := range links.Clusters() {
-		if name != source {
-			all = append(all, Cluster{Name: name})
-		}
-	}
-	return IdealTimeOfRacks(s, all, size)
-}
-
-// IdealTimeOfRacks is [IdealTime] with the uplinks of racks too, for a source in the first rack of
-// the first cluster.
-func IdealTimeOfRacks(s Scenario, clusters []Cluster, size int64) time.Duration {
+func IdealTime(s Scenario, clusters []Cluster, size int64) time.Duration {
 	var racks []plan.Rack
 	for i, c := range clusters {
 		uplink := Rate(0)

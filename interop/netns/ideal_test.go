@@ -1,7 +1,9 @@
 package netns
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 	"time"
 )
@@ -21,7 +23,7 @@ func TestIdealTimeOfSteadyLinks(t *testing.T) {
 		{Fast(), 12 * MBps}, {Slow(), 6.8 * MBps},
 		{Uniform(2*MBps, "A", "B"), 2 * MBps}, {Fast().Among("A", "C", "D"), 6 * MBps},
 	} {
-		if got, want := IdealTime(Steady(c.links), "A", standardSize), c.want.Time(standardSize); !near(got, want) {
+		if got, want := IdealTime(Steady(c.links), clustersOf(c.links), standardSize), c.want.Time(standardSize); !near(got, want) {
 			t.Errorf("%v: %v, want %v", c.links, got, want)
 		}
 	}
@@ -36,11 +38,11 @@ func TestIdealTimeOfSwitches(t *testing.T) {
 		{Fast(), Slow(), at + Rate(6.8*MBps).Time(120e6)},
 		{Slow(), Fast(), at + Rate(12*MBps).Time(172e6)},
 	} {
-		if got := IdealTime(Switch(c.before, c.after, at), "A", standardSize); !near(got, c.want) {
+		if got := IdealTime(Switch(c.before, c.after, at), clustersOf(c.before), standardSize); !near(got, c.want) {
 			t.Errorf("switch from %v: %v, want %v", c.before, got, c.want)
 		}
 	}
-	if got, want := IdealTime(Switch(Fast(), Slow(), time.Hour), "A", standardSize), 20*time.Second; !near(got, want) {
+	if got, want := IdealTime(Switch(Fast(), Slow(), time.Hour), clustersOf(Fast()), standardSize), 20*time.Second; !near(got, want) {
 		t.Errorf("switch after the end: %v, want %v", got, want)
 	}
 }
@@ -51,7 +53,7 @@ func TestIdealTimeIntegratesEachCut(t *testing.T) {
 	before := Links{}.With("A", "B", 1).With("A", "C", 9).With("B", "C", 1)
 	after := Links{}.With("A", "B", 9).With("A", "C", 1).With("B", "C", 1)
 	// Into B: 2/s, then 10/s. Into C: 10/s, then 2/s. Into both: 10/s all along.
-	if got, want := IdealTime(Switch(before, after, 4*time.Second), "A", 48), 8*time.Second; !near(got, want) {
+	if got, want := IdealTime(Switch(before, after, 4*time.Second), clustersOf(before), 48), 8*time.Second; !near(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -71,25 +73,33 @@ func TestIdealTimeOfRacks(t *testing.T) {
 			{Name: "A", Nodes: 4, Racks: []int{2, 2}, Uplink: c.uplink},
 			{Name: "B", Nodes: 4, Racks: []int{2, 2}, Uplink: c.uplink},
 		}
-		sites = sites[:max(1, len(c.links.Clusters()))]
-		if got, want := IdealTimeOfRacks(Steady(c.links), sites, standardSize), c.want.Time(standardSize); !near(got, want) {
+		sites = sites[:max(1, len(clustersOf(c.links)))]
+		if got, want := IdealTime(Steady(c.links), sites, standardSize), c.want.Time(standardSize); !near(got, want) {
 			t.Errorf("%v, %v: %v, want %v", c.uplink, c.links, got, want)
 		}
-	}
-	fast := Switch(Fast(), Slow(), time.Second)
-	if got, want := IdealTimeOfRacks(fast, Clusters(4, 4, 4, 4), standardSize), IdealTime(fast, "A", standardSize); got != want {
-		t.Errorf("without racks: %v, want %v", got, want)
 	}
 }
 
 func TestIdealTimeAtTheEdges(t *testing.T) {
-	if got := IdealTime(Steady(Links{}), "A", standardSize); got != 0 {
+	if got := IdealTime(Steady(Links{}), Clusters(1), standardSize); got != 0 {
 		t.Errorf("no other cluster: %v, want 0", got)
 	}
-	if got := IdealTime(Steady(Fast()), "E", standardSize); got != Forever {
+	if got := IdealTime(Steady(Fast().Among("B", "C", "D")), Clusters(1, 1, 1, 1), standardSize); got != Forever {
 		t.Errorf("source without links: %v, want Forever", got)
 	}
-	if got := IdealTime(Steady(Fast()), "A", 0); got != 0 {
+	if got := IdealTime(Steady(Fast()), Clusters(1, 1, 1, 1), 0); got != 0 {
 		t.Errorf("nothing to send: %v, want 0", got)
 	}
+}
+
+// clustersOf returns a cluster of one node at each end of links, in alphabetical order.
+func clustersOf(l Links) (all []Cluster) {
+	names := map[string]bool{}
+	for p := range l.rates {
+		names[p.a], names[p.b] = true, true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, Cluster{Name: name, Nodes: 1})
+	}
+	return all
 }

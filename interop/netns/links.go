@@ -71,15 +71,6 @@ func (l Links) Divided(by float64) Links {
 	return Links{rates: rates}
 }
 
-// Clusters lists the clusters with a link, sorted.
-func (l Links) Clusters() []string {
-	seen := make(map[string]bool)
-	for p := range l.rates {
-		seen[p.a], seen[p.b] = true, true
-	}
-	return slices.Sorted(maps.Keys(seen))
-}
-
 // String lists the links in alphabetical order, such as "A-B 3 MB/s, A-C 6 MB/s".
 func (l Links) String() string {
 	var parts []string

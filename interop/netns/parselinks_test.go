@@ -29,7 +29,7 @@ func TestParseLinks(t *testing.T) {
 	if want := "A-B 3 MB/s, A-C 0.8 MB/s, B-C 500 MB/s"; err != nil || got.String() != want {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
-	if got, err := ParseLinks(strings.NewReader("# none\n")); err != nil || len(got.Clusters()) != 0 {
+	if got, err := ParseLinks(strings.NewReader("# none\n")); err != nil || len(got.rates) != 0 {
 		t.Errorf("%v, %v", got, err)
 	}
 	broken := errors.New("broken")

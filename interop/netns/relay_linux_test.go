@@ -181,10 +181,7 @@ func BenchmarkWAN(b *testing.B) {
 }
 
 func benchmarkWAN(b *testing.B, links Links, rtt time.Duration) {
-	c := Config{Links: links, RTT: rtt}
-	for _, name := range links.Clusters() {
-		c.Clusters = append(c.Clusters, Cluster{Name: name, Nodes: 1})
-	}
+	c := Config{Clusters: clustersOf(links), Links: links, RTT: rtt}
 	g := newGrid(b, c)
 	var sum Rate
 	for _, p := range links.pairs() {

@@ -32,17 +32,16 @@ func Switch(before, after Links, at time.Duration) Scenario {
 	}
 }
 
-// SwitchAtThird is the Switch at a third of its ideal time, for size bytes from the source's
-// cluster.
-func SwitchAtThird(before, after Links, source string, size int64) Scenario {
+// SwitchAtThird is the Switch at a third of its ideal time, for size bytes from the first of the clusters.
+func SwitchAtThird(before, after Links, clusters []Cluster, size int64) Scenario {
 	// A change that is later by d makes the ideal time longer by less than d, or shorter. So three
 	// times the time of the change exceeds the ideal time from one point on.
 	early, late := time.Duration(0), max(
-		IdealTime(Steady(before), source, size),
-		IdealTime(Steady(after), source, size))
+		IdealTime(Steady(before), clusters, size),
+		IdealTime(Steady(after), clusters, size))
 	for late-early > time.Microsecond {
 		at := early + (late-early)/2
-		if at < IdealTime(Switch(before, after, at), source, size)/3 {
+		if at < IdealTime(Switch(before, after, at), clusters, size)/3 {
 			early = at
 		} else {
 			late = at
