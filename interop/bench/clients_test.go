@@ -108,7 +108,7 @@ func TestClientFeedsMob(t *testing.T) {
 	to.mustGet(ctx, t, daemons...)
 	t.Logf("%.2f MB/s", size/1e6/time.Since(began).Seconds())
 	for i, n := range f.received(t, clusters[1:]...) {
-		c := NewClusterCopies(clusters[1+i], n.Sub(before[i]), size)
+		c := newClusterCopies(clusters[1+i], n.Sub(before[i]), size)
 		t.Log(c)
 		if err := c.CheckContent(0); err != nil {
 			t.Error(err)

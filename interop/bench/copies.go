@@ -14,7 +14,7 @@ type ClusterCopies struct {
 	Headers float64 `json:"headers,omitempty"`
 }
 
-// NewClusterCopies converts a count of received bytes, for content of a size.
-func NewClusterCopies(cluster string, c netns.Count, size int64) ClusterCopies {
+// newClusterCopies converts a count of received bytes, for content of a size.
+func newClusterCopies(cluster string, c netns.Count, size int64) ClusterCopies {
 	return ClusterCopies{cluster, float64(c.Bytes) / float64(size), float64(c.Headers()) / float64(size)}
 }

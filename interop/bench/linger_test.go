@@ -108,7 +108,7 @@ func overlapping(t testing.TB, n int, delay time.Duration) (c ClusterCopies, too
 			t.Errorf("the last get left after %v, although all nodes were complete", lingered)
 		}
 	}
-	return NewClusterCopies("B", f.received(t, "B")[0].Sub(before), lingerSize), took
+	return newClusterCopies("B", f.received(t, "B")[0].Sub(before), lingerSize), took
 }
 
 // TestLinger runs gets that overlap, without daemons: one copy enters their cluster, and the second node is

@@ -59,7 +59,7 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	limit := m.bench.Limit()
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done in %v", limit.Round(time.Second)))
 	defer cancel()
-	before, err := m.entered()
+	before, err := m.carried()
 	if err != nil {
 		return err
 	}
@@ -70,24 +70,28 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 		err = context.Cause(ctx)
 	}
 	m.result.Machine = share()
-	after, counters := m.entered()
+	after, counters := m.carried()
 	if counters == nil {
 		m.countCopies(before, after)
 	}
 	return errors.Join(err, counters, m.times())
 }
 
-// countCopies fills in what entered clusters and racks between two readings of entered.
-func (m *measurement) countCopies(before, after map[string]netns.Count) {
-	copies := func(name string) ClusterCopies {
-		return NewClusterCopies(name, after[name].Sub(before[name]), m.bench.Size)
+// countCopies fills in what entered clusters and racks between two readings of carried.
+func (m *measurement) countCopies(before, after map[link]netns.Count) {
+	copies := func(to string, from ...string) ClusterCopies {
+		var n netns.Count
+		for _, f := range from {
+			n = n.Add(after[link{f, to}].Sub(before[link{f, to}]))
+		}
+		return newClusterCopies(to, n, m.bench.Size)
 	}
 	for _, cl := range m.bench.Clusters {
 		if !m.bench.single() {
-			m.result.Copies = append(m.result.Copies, copies(cl.Name))
+			m.result.Copies = append(m.result.Copies, copies(cl.Name, m.bench.Names()...))
 		}
 		for r := range cl.Racks {
-			m.result.RackCopies = append(m.result.RackCopies, copies(cl.RackName(r)))
+			m.result.RackCopies = append(m.result.RackCopies, copies(cl.RackName(r), cl.Name))
 		}
 	}
 }
@@ -229,25 +233,6 @@ func (m *measurement) carried() (map[link]netns.Count, error) {
 		counts[link{l.From, l.To}] = l.Count
 	}
 	return counts, errors.Join(err, uplinkErr)
-}
-
-// entered counts the bytes that each cluster has received from other nodes, and each rack over its uplink.
-func (m *measurement) entered() (map[string]netns.Count, error) {
-	all := map[string]netns.Count{}
-	for _, name := range m.bench.Names() {
-		n, err := m.grid.WAN(name)
-		if err != nil {
-			return nil, err
-		}
-		all[name] = n
-	}
-	uplinks, err := m.grid.UplinkBytes()
-	for _, l := range uplinks {
-		if _, out := all[l.To]; !out {
-			all[l.To] = l.Count
-		}
-	}
-	return all, err
 }
 
 // times fills in the times of receivers and the use of links. It returns an error if a

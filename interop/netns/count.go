@@ -12,6 +12,9 @@ type Count struct {
 	Frames uint64
 }
 
+// Add is the traffic at two interfaces.
+func (c Count) Add(other Count) Count { return Count{c.Bytes + other.Bytes, c.Frames + other.Frames} }
+
 // Sub is the traffic since an earlier count.
 func (c Count) Sub(before Count) Count {
 	return Count{c.Bytes - before.Bytes, c.Frames - before.Frames}
@@ -27,6 +30,6 @@ type LinkBytes struct {
 	// From and To name the ends: clusters, or a node such as A3 or a rack such as A/r1 and its
 	// cluster.
 	From, To string
-	// Count is the traffic that has arrived at To, counted like [Grid.WAN].
+	// Count is the traffic that has arrived at To, counted like [Grid.WANBytes].
 	Count
 }

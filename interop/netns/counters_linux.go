@@ -29,26 +29,19 @@ func (g *Grid) counters(cluster string) (*gateway, map[string]Count, error) {
 	return gw, all, nil
 }
 
-// WAN counts the traffic that a cluster has received from other clusters, at its gateway's interfaces: all
+// WANBytes is the bytes that a cluster has received from other clusters, at its gateway's interfaces: all
 // protocols, acknowledgements and retransmissions included, without frames that a queue dropped before.
 // Bulk TCP is about 0.2 % more than its payload, and some percent more with [Config.RTT],
 // where hosts send smaller frames.
-func (g *Grid) WAN(cluster string) (sum Count, err error) {
+func (g *Grid) WANBytes(cluster string) (sum uint64, err error) {
 	_, ports, err := g.counters(cluster)
 	for _, other := range g.gateways {
-		c := ports[wanName(other)]
-		sum.Bytes, sum.Frames = sum.Bytes+c.Bytes, sum.Frames+c.Frames
+		sum += ports[wanName(other)].Bytes
 	}
 	return sum, err
 }
 
-// WANBytes is the bytes of [Grid.WAN].
-func (g *Grid) WANBytes(cluster string) (uint64, error) {
-	c, err := g.WAN(cluster)
-	return c.Bytes, err
-}
-
-// LANBytes is the bytes that nodes of a cluster have sent to each other, counted like [Grid.WAN].
+// LANBytes is the bytes that nodes of a cluster have sent to each other, counted like [Grid.WANBytes].
 func (g *Grid) LANBytes(cluster string) (uint64, error) {
 	gw, ports, err := g.counters(cluster)
 	if err != nil {
@@ -63,7 +56,7 @@ func (g *Grid) LANBytes(cluster string) (uint64, error) {
 }
 
 // LinkBytes counts the traffic of each WAN link in each direction, sorted by From and To. Links To
-// a cluster add up to its [Grid.WAN]. A call takes less than a millisecond per cluster, so it may
+// a cluster add up to its [Grid.WANBytes]. A call takes less than a millisecond per cluster, so it may
 // be called ten times a second. It reads gateways one after the other.
 func (g *Grid) LinkBytes() ([]LinkBytes, error) {
 	var all []LinkBytes

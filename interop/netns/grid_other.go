@@ -52,9 +52,6 @@ func (g *Grid) Block(from, to string) error { return errPlatform }
 // Unblock does nothing on this system.
 func (g *Grid) Unblock(from, to string) error { return errPlatform }
 
-// WAN does nothing on this system.
-func (g *Grid) WAN(cluster string) (Count, error) { return Count{}, errPlatform }
-
 // WANBytes does nothing on this system.
 func (g *Grid) WANBytes(cluster string) (uint64, error) { return 0, errPlatform }
 
