@@ -16,7 +16,6 @@ var twoForms = map[[2]string]string{
 	{"cli/status.description", "proto.Link"}:                    "JSON with texts, and the parsed link",
 	{"cli/status.entry", "proto.Entry"}:                         "JSON with texts, and the manifest on the wire",
 	{"feed.Head", "feed.wireHead"}:                              "the head with links and a time, and its CBOR form",
-	{"interop/bench.Case", "interop/netns.Config"}:              "a case for all systems, and the grid it runs on",
 	{"interop/bittorrent.connManager", "peer/transport.gate"}:   "unrelated: both have a context, a log and a lock",
 	{"membership.Certificate", "membership.certificateRecord"}:  "the certificate, and its CBOR form",
 	{"mob.PeerStatus", "peer/swarm.PeerStatus"}:                 "the pure snapshot, and one with texts and JSON",

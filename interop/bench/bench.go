@@ -90,11 +90,9 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 			return err
 		}
 	}
-	links, _ := b.Scenario(0)
-	grid, err := netns.New(netns.Config{
-		Clusters: b.Clusters, Links: links, RTT: b.RTT, Loss: b.Loss,
-		Congestion: b.Congestion, CongestionOnly: b.CongestionOnly,
-	})
+	c := b.Config
+	c.Links, _ = b.Scenario(0)
+	grid, err := netns.New(c)
 	if err != nil {
 		return err
 	}

@@ -12,22 +12,14 @@ import (
 
 // Case is a grid, content and events, the same for every system.
 type Case struct {
-	// Clusters of the grid; the first node of the first is the source.
-	Clusters []netns.Cluster
+	// Config is the grid, without its Links: they follow the scenario. The first node of the first cluster is the source.
+	netns.Config
 	// Scenario is the rates of the links over time, counted from the start of the
 	// fetching, and Name its name.
 	Scenario netns.Scenario
 	Name     string
 	// Nominal is the links that plans are made for. Nil: the links of the scenario at its start.
 	Nominal *netns.Links
-	// RTT is the round-trip time between clusters, without queueing.
-	RTT time.Duration
-	// Loss is the share of packets between clusters that are lost at random, in each direction.
-	Loss float64
-	// Congestion is the TCP congestion control of the nodes. Empty: the grid's choice. CongestionOnly
-	// says that programs cannot choose another.
-	Congestion     string
-	CongestionOnly bool
 	// Size of the content, in bytes.
 	Size int64
 	// Kills end receivers during the fetching. Zero: none.

@@ -13,7 +13,7 @@ func testCase(t testing.TB, clusters string, size int64) Case {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Case{Clusters: cl, Size: size, Seed: 1}
+	c := Case{Config: netns.Config{Clusters: cl}, Size: size, Seed: 1}
 	if err := c.SetScenario("", nil); err != nil {
 		t.Fatal(err)
 	}

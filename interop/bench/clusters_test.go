@@ -2,6 +2,8 @@ package bench
 
 import (
 	"testing"
+
+	"github.com/mobgrid/mob/interop/netns"
 )
 
 func TestParseClusters(t *testing.T) {
@@ -17,7 +19,7 @@ func TestParseClusters(t *testing.T) {
 		if (err == nil) != (want != "") {
 			t.Errorf("%q: %v", text, err)
 		}
-		if c := (&Case{Clusters: got}); want != "" && c.shape() != want {
+		if c := (&Case{Config: netns.Config{Clusters: got}}); want != "" && c.shape() != want {
 			t.Errorf("%q: %s, want %s", text, c.shape(), want)
 		}
 	}
@@ -48,9 +50,9 @@ func FuzzParseClusters(f *testing.F) {
 		if err != nil {
 			return
 		}
-		shape := (&Case{Clusters: all}).shape()
+		shape := (&Case{Config: netns.Config{Clusters: all}}).shape()
 		again, err := ParseClusters(shape)
-		if got := (&Case{Clusters: again}).shape(); err != nil || got != shape || len(again) != len(all) {
+		if got := (&Case{Config: netns.Config{Clusters: again}}).shape(); err != nil || got != shape || len(again) != len(all) {
 			t.Errorf("%q is %q, which is %q (%v)", s, shape, got, err)
 		}
 	})

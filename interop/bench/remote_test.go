@@ -18,7 +18,7 @@ func TestCopiers(t *testing.T) {
 				t.Skip(err)
 			}
 			clusters := []netns.Cluster{{Name: "A", Nodes: 4, NIC: 20 * netns.MBps}}
-			b := newBench(t, Case{Clusters: clusters, Scenario: netns.Steady(netns.Links{}), Size: 4e6})
+			b := newBench(t, Case{Config: netns.Config{Clusters: clusters}, Scenario: netns.Steady(netns.Links{}), Size: 4e6})
 			r := mustRunWasteful(t, b, c)
 			if r.CPU <= 0 || r.Peak <= 0 || r.Last < r.Median {
 				t.Errorf("%+v", r)

@@ -22,7 +22,7 @@ func TestSetScenario(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := Case{Clusters: cl, Size: 12e6}
+		k := Case{Config: netns.Config{Clusters: cl}, Size: 12e6}
 		err = k.SetScenario(c.name, c.given)
 		if (err == nil) != (c.ideal >= 0) {
 			t.Errorf("%s %s: %v", c.clusters, c.name, err)
