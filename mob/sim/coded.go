@@ -25,7 +25,7 @@ func (n *node) takeBlock(s *sim, f *frame) {
 		n.ranks[g] = b
 	}
 	if innovative, _ := b.Add(s.cfg.vector(i)); !innovative {
-		s.audit.useless++
+		s.result.Useless++
 		n.step(s, mob.Useless{Peer: f.from.ID, Piece: i})
 		return
 	}

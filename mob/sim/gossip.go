@@ -48,7 +48,7 @@ func (n *node) gather(s *sim, f *frame) {
 	h := &n.generations[g]
 	useful := h.add(f.pushed.block)
 	if !useful {
-		s.audit.useless++
+		s.result.Useless++
 	}
 	n.step(s, mob.Gathered{Peer: f.from.ID, Generation: g, Block: f.pushed.number, Round: f.pushed.Round})
 	if !useful || !h.full() {
@@ -58,7 +58,7 @@ func (n *node) gather(s *sim, f *frame) {
 	s.later(s.now, call(func() {
 		if n.alive {
 			n.store.has.Add(g)
-			s.audit.stored(n, g)
+			s.stored(n, g)
 			n.step(s, mob.Decoded{Generation: g})
 		}
 	}))

@@ -90,7 +90,7 @@ func (n *node) step(s *sim, ev mob.Event) {
 	if !n.alive {
 		return
 	}
-	s.steps++
+	s.result.Steps++
 	for _, a := range n.strategy.Step(epoch.Add(s.now), ev) {
 		n.carryOut(s, a)
 	}
@@ -161,7 +161,7 @@ func (n *node) send(s *sim, to *node, m proto.Message) {
 	}
 	switch m := m.(type) {
 	case *proto.Request:
-		s.audit.request(n, to, m.Span)
+		s.countRequest(n, to, m.Span)
 		n.asked[m.Piece] = append(n.asked[m.Piece], request{to, m.Span})
 	case *proto.Cancel:
 		n.settle(to, m.Span)
@@ -275,7 +275,7 @@ func (n *node) serve(s *sim, f *frame, sp proto.Span) {
 		return
 	}
 	if !n.store.has.Has(int(sp.Piece)) || n.lossy && s.rng.IntN(2) == 0 {
-		s.audit.rejects++
+		s.result.Rejects++
 		n.send(s, f.from, &proto.Reject{Span: sp})
 		return
 	}
@@ -308,7 +308,7 @@ func (n *node) sendNext(s *sim) {
 
 // receiveBlock stores a requested block, and verifies the piece when it was the last.
 func (n *node) receiveBlock(s *sim, f *frame) {
-	s.audit.arrival(n, f)
+	s.result.Duplicate += int64(int(f.span.Length) - n.store.missingBytes(f.span))
 	n.settle(f.from, f.span)
 	if n.hangs(s) {
 		return
@@ -327,7 +327,7 @@ func (n *node) receiveBlock(s *sim, f *frame) {
 			return
 		}
 		if len(done.corrupters) > 0 {
-			s.audit.failed++
+			s.result.Failed++
 			if len(done.sources) > 1 {
 				n.store.suspects[done.piece] = append(n.store.suspects[done.piece], done.corrupters...)
 			}
@@ -335,7 +335,7 @@ func (n *node) receiveBlock(s *sim, f *frame) {
 			return
 		}
 		n.store.has.Add(done.piece)
-		s.audit.stored(n, done.piece)
+		s.stored(n, done.piece)
 		n.step(s, mob.Stored{Piece: done.piece})
 		for _, id := range n.store.suspects[done.piece] {
 			n.step(s, mob.Blamed{Peer: id, Piece: done.piece})

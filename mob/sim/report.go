@@ -29,7 +29,7 @@ type Report struct {
 	Duplicate, Doubled, Again int64
 	Rejects, Failed, Useless  int
 	// Messages counts the control messages by type.
-	Messages map[proto.Type]*Count
+	Messages map[proto.Type]Count
 	// Steps counts the calls of Strategy.Step. Trace is a hash of every message.
 	Steps int
 	Trace uint64
@@ -49,25 +49,11 @@ type LinkReport struct {
 	Idle float64
 }
 
+// report completes the result.
 func (s *sim) report() *Report {
-	a := &s.audit
-	r := &Report{
-		Ideal:     s.cfg.Ideal(),
-		Duplicate: a.duplicate,
-		Doubled:   a.doubled,
-		Again:     a.again,
-		Rejects:   a.rejects,
-		Failed:    a.failed,
-		Useless:   a.useless,
-		Steps:     s.steps,
-		Trace:     s.trace.Sum64(),
-		Messages:  a.messages,
-	}
-	complete := 0
+	r := s.result
+	r.Ideal, r.Trace = s.cfg.Ideal(), s.trace.Sum64()
 	for _, n := range s.nodes {
-		if n.finished > 0 {
-			complete++
-		}
 		r.Finished = append(r.Finished, n.finished)
 		r.Time = max(r.Time, n.finished)
 		if n.index > 0 && n.finished == 0 && !n.exempt {
@@ -99,8 +85,8 @@ func (s *sim) report() *Report {
 		}
 	}
 	r.Control = float64(control) / max(float64(wan), 1)
-	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(complete, 1)))
-	return r
+	r.ControlPerPayload = float64(control+s.lanControl) / float64(s.cfg.Length*int64(max(s.complete, 1)))
+	return &r
 }
 
 func (s *sim) linkReport(l *link, from, to string) LinkReport {

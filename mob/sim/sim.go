@@ -37,8 +37,8 @@ type sim struct {
 	trace      hash.Hash64
 	frame      []byte // a buffer
 	lanControl int64
-	audit      audit
-	steps      int
+	elsewhere  *bitset.Set // the pieces that a node other than the source has
+	result     Report
 }
 
 // link is one direction between two sites, or between a rack and its site.
@@ -59,8 +59,9 @@ func Run(cfg Config) (*Report, error) {
 		rng:   rand.New(rand.NewPCG(cfg.Seed, 0x73696d)),
 		byID:  map[proto.PeerID]*node{},
 		trace: fnv.New64a(),
+
+		result: Report{Messages: map[proto.Type]Count{}},
 	}
-	s.audit.messages = map[proto.Type]*Count{}
 	s.sites, s.siteOf = s.cfg.sites()
 	s.build()
 	s.buildLinks()
@@ -136,7 +137,7 @@ func (s *sim) build() {
 			s.byID[n.ID] = n
 		}
 	}
-	s.audit.elsewhere = bitset.New(s.nodes[0].store.has.Cap())
+	s.elsewhere = bitset.New(s.nodes[0].store.has.Cap())
 	s.nodes[0].store.has.AddRange(0, s.nodes[0].store.has.Cap())
 }
 
@@ -164,7 +165,7 @@ func (s *sim) plan() {
 // killSource kills the source as soon as all pieces are elsewhere.
 func (s *sim) killSource() {
 	s.later(s.now+10*time.Millisecond, call(func() {
-		if s.audit.elsewhere.Full() {
+		if s.elsewhere.Full() {
 			s.nodes[0].kill(s, false)
 			return
 		}
@@ -191,6 +192,6 @@ func (s *sim) frameSize(from, to *node, m proto.Message) int {
 	binary.BigEndian.PutUint16(head[10:], uint16(to.index))
 	s.trace.Write(head[:])
 	s.trace.Write(s.frame)
-	s.audit.message(proto.TypeOf(m), len(s.frame))
+	s.countMessage(proto.TypeOf(m), len(s.frame))
 	return len(s.frame)
 }
