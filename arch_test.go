@@ -83,7 +83,7 @@ var table = map[string]rule{
 	"feed/delta": {ours: []string{"proto"}, outside: []string{}, pure: true},
 
 	"cast/launch": {ours: []string{"mob/quota"}, outside: []string{}},
-	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "proto", "tracker"}},
+	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 
 	"interop/bittorrent": {ours: []string{"interop/bittorrent/bdecode", "mob/bitset", "mob/quota", "peer", "peer/limit", "peer/payload", "peer/transport", "proto", "proto/reach"}, tests: []string{"interop/bittorrent/metainfo", "mob", "peer/store"},

@@ -19,6 +19,7 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
@@ -81,7 +82,7 @@ func Start(cfg Config, opts ...Option) (*Node, error) {
 	if err := os.MkdirAll(filepath.Join(cfg.Data, "transfers"), 0o700); err != nil {
 		return nil, err
 	}
-	if err := datadir.SyncDir(cfg.Data); err != nil {
+	if err := vfs.SyncDir(vfs.OS{}, cfg.Data); err != nil {
 		return nil, err
 	}
 	lock, err := datadir.Lock(cfg.Data)

@@ -11,9 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // maxNamed bounds the files that a message of the log names.
@@ -87,7 +87,7 @@ func (r *run) newStore() (*store.Disk, error) {
 			return nil, err
 		}
 		// The record outlasts a power loss if the destination does.
-		if err := errors.Join(datadir.SyncDir(r.dir), datadir.SyncDir(filepath.Dir(r.dir))); err != nil {
+		if err := errors.Join(vfs.SyncDir(vfs.OS{}, r.dir), vfs.SyncDir(vfs.OS{}, filepath.Dir(r.dir))); err != nil {
 			return nil, err
 		}
 	}

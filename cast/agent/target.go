@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // target is the destination file of a stream. It has a temporary name in the same directory until it is complete.
@@ -71,7 +71,7 @@ func (t *target) finish(context.Context) error {
 	if err != nil {
 		err = explainWrite(t.dest, err)
 	} else if err = t.publish(); err == nil {
-		if err = datadir.SyncDir(filepath.Dir(t.dest)); errors.Is(err, fs.ErrPermission) {
+		if err = vfs.SyncDir(vfs.OS{}, filepath.Dir(t.dest)); errors.Is(err, fs.ErrPermission) {
 			err = nil // a directory may be writable and not readable
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // WriteFile replaces a file atomically: after a crash it has the old or the new content.
@@ -17,20 +16,6 @@ func WriteFile(path string, b []byte, mode os.FileMode) error {
 	}
 	defer os.Remove(temp) // fails after the rename
 	return os.Rename(temp, path)
-}
-
-// SyncDir flushes a directory, so that the names in it survive a power loss. It does nothing if the file
-// system does not support it.
-func SyncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); !errors.Is(err, syscall.EINVAL) {
-		return err
-	}
-	return nil
 }
 
 // CreateFile creates a file atomically. It fails with [os.ErrExist] if there is anything at path.
