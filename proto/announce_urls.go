@@ -18,16 +18,10 @@ type AnnounceURLs struct {
 }
 
 func (m *AnnounceURLs) check() error {
-	if len(m.URLs) > MaxLinkAddrs {
-		return fmt.Errorf("%d announce URLs, at most %d", len(m.URLs), MaxLinkAddrs)
-	}
-	for _, url := range m.URLs {
+	return checkEach("announce URLs", m.URLs, MaxLinkAddrs, func(url string) error {
 		if len(url) > MaxText {
 			return fmt.Errorf("announce URL of %d bytes, at most %d", len(url), MaxText)
 		}
-		if err := CheckAnnounce(url); err != nil {
-			return err
-		}
-	}
-	return nil
+		return CheckAnnounce(url)
+	})
 }

@@ -1,7 +1,5 @@
 package proto
 
-import "fmt"
-
 // Credential proves on a membership stream that the sender is in a network. The opener's first
 // one contains a pass, later ones a certificate: see package membership.
 type Credential struct {
@@ -12,12 +10,7 @@ type Credential struct {
 	Serial uint64
 }
 
-func (m *Credential) check() error {
-	if n := len(m.Envelope); n == 0 || n > MaxCredential {
-		return fmt.Errorf("credential of %d bytes, want 1 to %d", n, MaxCredential)
-	}
-	return nil
-}
+func (m *Credential) check() error { return checkSize("credential", len(m.Envelope), MaxCredential) }
 
 // Revoked forwards a list of revoked members, on a membership stream.
 type Revoked struct {
@@ -26,9 +19,4 @@ type Revoked struct {
 	List []byte
 }
 
-func (m *Revoked) check() error {
-	if n := len(m.List); n == 0 || n > MaxRevoked {
-		return fmt.Errorf("list of %d bytes, want 1 to %d", n, MaxRevoked)
-	}
-	return nil
-}
+func (m *Revoked) check() error { return checkSize("list", len(m.List), MaxRevoked) }

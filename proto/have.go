@@ -1,6 +1,9 @@
 package proto
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Have announces what changed at the sender since its last Have, among the pieces of the
 // receiver's [Want].
@@ -19,13 +22,7 @@ type Have struct {
 }
 
 func (m *Have) check() error {
-	if err := checkRanges("have", m.Have); err != nil {
-		return err
-	}
-	if err := checkRanges("claim", m.Claim); err != nil {
-		return err
-	}
-	return checkRanges("drop", m.Drop)
+	return cmp.Or(checkRanges("have", m.Have), checkRanges("claim", m.Claim), checkRanges("drop", m.Drop))
 }
 
 // Want subscribes to the haves and claims of a list of pieces. It replaces

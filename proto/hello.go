@@ -1,6 +1,6 @@
 package proto
 
-import "fmt"
+import "cmp"
 
 // Hello opens a control stream. Both sides send one.
 type Hello struct {
@@ -18,13 +18,7 @@ type Hello struct {
 }
 
 func (m *Hello) check() error {
-	if err := checkKey(m.Swarm); err != nil {
-		return err
-	}
-	if err := CheckCluster(m.Cluster); err != nil {
-		return err
-	}
-	return checkAddrs(m.Addrs)
+	return cmp.Or(checkKey(m.Swarm), CheckCluster(m.Cluster), checkAddrs(m.Addrs))
 }
 
 // BulkHello opens a bulk stream, on which its sender then sends blocks. Swarm is the key
@@ -37,9 +31,4 @@ type BulkHello struct {
 func (m *BulkHello) check() error { return checkKey(m.Swarm) }
 
 // checkKey reports why b cannot be a key of a swarm, which is a binary content id.
-func checkKey(b []byte) error {
-	if len(b) == 0 || len(b) > MaxCID {
-		return fmt.Errorf("content id of %d bytes, want 1 to %d", len(b), MaxCID)
-	}
-	return nil
-}
+func checkKey(b []byte) error { return checkSize("content id", len(b), MaxCID) }

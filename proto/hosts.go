@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"fmt"
 	"unicode"
 	"unicode/utf8"
@@ -19,21 +20,7 @@ type HostsRequest struct {
 }
 
 func (m *HostsRequest) check() error {
-	if err := checkKey(m.Swarm); err != nil {
-		return err
-	}
-	if err := CheckHost(m.Name); err != nil {
-		return err
-	}
-	if len(m.Wanted) > MaxMembers {
-		return fmt.Errorf("%d hosts are wanted, at most %d", len(m.Wanted), MaxMembers)
-	}
-	for _, name := range m.Wanted {
-		if err := CheckHost(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(checkKey(m.Swarm), CheckHost(m.Name), checkEach("hosts are wanted", m.Wanted, MaxMembers, CheckHost))
 }
 
 // Hosts lists hosts of a planned swarm: in reply to [HostsRequest], and as peer exchange
@@ -44,17 +31,7 @@ type Hosts struct {
 	Hosts []Host
 }
 
-func (m *Hosts) check() error {
-	if len(m.Hosts) > MaxMembers {
-		return fmt.Errorf("%d hosts, at most %d", len(m.Hosts), MaxMembers)
-	}
-	for i := range m.Hosts {
-		if err := m.Hosts[i].check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (m *Hosts) check() error { return checkEach("hosts", m.Hosts, MaxMembers, Host.check) }
 
 // Host is a member of a planned swarm with the name of its host. All of it is reported by the
 // member itself, and nothing is proved.
@@ -68,15 +45,9 @@ type Host struct {
 }
 
 // Member returns the host as a member.
-func (h *Host) Member() Member { return Member{ID: h.ID, Cluster: h.Cluster, Addrs: h.Addrs} }
+func (h Host) Member() Member { return Member{ID: h.ID, Cluster: h.Cluster, Addrs: h.Addrs} }
 
-func (h *Host) check() error {
-	if err := CheckHost(h.Name); err != nil {
-		return err
-	}
-	m := h.Member()
-	return m.check()
-}
+func (h Host) check() error { return cmp.Or(CheckHost(h.Name), h.Member().check()) }
 
 // CheckHost reports why name cannot be the name of a host: text of 1 to [MaxHost] bytes without
 // spaces or control characters.

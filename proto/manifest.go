@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"errors"
@@ -56,10 +57,7 @@ func (m *Manifest) Validate() error {
 	if len(m.Entries) > MaxEntries {
 		return fmt.Errorf("manifest: %d entries, at most %d", len(m.Entries), MaxEntries)
 	}
-	if err := m.checkRoot(); err != nil {
-		return err
-	}
-	if err := checkTree(m.Entries); err != nil {
+	if err := cmp.Or(m.checkRoot(), checkTree(m.Entries)); err != nil {
 		return err
 	}
 	length, err := m.sum()

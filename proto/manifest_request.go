@@ -1,7 +1,5 @@
 package proto
 
-import "fmt"
-
 // ManifestRequest asks a member for the manifest of the swarm with the key Swarm, or on a
 // torrent stream for its info dictionary. The member answers with [ManifestReply].
 type ManifestRequest struct {
@@ -18,9 +16,4 @@ type ManifestReply struct {
 	Length uint32
 }
 
-func (m *ManifestReply) check() error {
-	if m.Length == 0 || m.Length > MaxManifest {
-		return fmt.Errorf("manifest of %d bytes, want 1 to %d", m.Length, MaxManifest)
-	}
-	return nil
-}
+func (m *ManifestReply) check() error { return checkSize("manifest", int(m.Length), MaxManifest) }

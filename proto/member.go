@@ -1,6 +1,6 @@
 package proto
 
-import "fmt"
+import "cmp"
 
 // Member is a node of a swarm as another node or a tracker reports it. Nothing in it is
 // proved before the node itself says [Hello].
@@ -12,38 +12,14 @@ type Member struct {
 	Addrs [][]byte
 }
 
-func (m *Member) check() error {
-	if err := checkPeerID(m.ID); err != nil {
-		return err
-	}
-	if err := CheckCluster(m.Cluster); err != nil {
-		return err
-	}
-	return checkAddrs(m.Addrs)
+func (m Member) check() error {
+	return cmp.Or(checkPeerID(m.ID), CheckCluster(m.Cluster), checkAddrs(m.Addrs))
 }
 
-func checkMembers(ms []Member) error {
-	if len(ms) > MaxMembers {
-		return fmt.Errorf("%d members, at most %d", len(ms), MaxMembers)
-	}
-	for i := range ms {
-		if err := ms[i].check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func checkMembers(ms []Member) error { return checkEach("members", ms, MaxMembers, Member.check) }
 
 func checkAddrs(addrs [][]byte) error {
-	if len(addrs) > MaxAddrs {
-		return fmt.Errorf("%d addresses, at most %d", len(addrs), MaxAddrs)
-	}
-	for _, a := range addrs {
-		if len(a) == 0 || len(a) > MaxAddr {
-			return fmt.Errorf("address of %d bytes, want 1 to %d", len(a), MaxAddr)
-		}
-	}
-	return nil
+	return checkEach("addresses", addrs, MaxAddrs, func(a []byte) error { return checkSize("address", len(a), MaxAddr) })
 }
 
 // Members is peer exchange: nodes that the sender is connected to or knows from a tracker.

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -19,13 +20,7 @@ type GroupHello struct {
 }
 
 func (m *GroupHello) check() error {
-	if err := checkKey(m.Key); err != nil {
-		return err
-	}
-	if err := CheckCluster(m.Cluster); err != nil {
-		return err
-	}
-	return checkAddrs(m.Addrs)
+	return cmp.Or(checkKey(m.Key), CheckCluster(m.Cluster), checkAddrs(m.Addrs))
 }
 
 // ParcelTaken acknowledges a message of a group: its receiver has all parts.
@@ -37,12 +32,7 @@ type ParcelTaken struct {
 
 func (m *ParcelTaken) check() error { return checkPeerID(m.Sender) }
 
-func checkPeerID(id PeerID) error {
-	if id == "" || len(id) > MaxPeerID {
-		return fmt.Errorf("peer id of %d bytes, want 1 to %d", len(id), MaxPeerID)
-	}
-	return nil
-}
+func checkPeerID(id PeerID) error { return checkSize("peer id", len(id), MaxPeerID) }
 
 // MaxParcel bounds the payload of a [Parcel], in bytes.
 const MaxParcel = 64 << 10

@@ -1,6 +1,7 @@
 package proto
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -48,10 +49,7 @@ type Decoded struct {
 }
 
 func (m *Decoded) check() error {
-	if err := checkRanges("decoded", m.Generations); err != nil {
-		return err
-	}
-	return checkRanges("lost", m.Lost)
+	return cmp.Or(checkRanges("decoded", m.Generations), checkRanges("lost", m.Lost))
 }
 
 // Holds lists the plain blocks of a generation that the sender has, as a bitmap: the first

@@ -29,16 +29,12 @@ type ScrapeCluster struct {
 }
 
 func (m *Scrape) check() error {
-	if len(m.Clusters) > MaxClusters {
-		return fmt.Errorf("%d clusters, at most %d", len(m.Clusters), MaxClusters)
+	return checkEach("clusters", m.Clusters, MaxClusters, ScrapeCluster.check)
+}
+
+func (c ScrapeCluster) check() error {
+	if c.Whole > c.Nodes {
+		return fmt.Errorf("cluster %q: %d of %d nodes", c.Name, c.Whole, c.Nodes)
 	}
-	for _, c := range m.Clusters {
-		if err := CheckCluster(c.Name); err != nil {
-			return err
-		}
-		if c.Whole > c.Nodes {
-			return fmt.Errorf("cluster %q: %d of %d nodes", c.Name, c.Whole, c.Nodes)
-		}
-	}
-	return nil
+	return CheckCluster(c.Name)
 }

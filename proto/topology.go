@@ -1,6 +1,9 @@
 package proto
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // TopologyRequest asks a tracker for the measurements of a swarm's members. It answers with [Topology].
 type TopologyRequest struct {
@@ -35,24 +38,12 @@ type TopologyLink struct {
 }
 
 func (m *Topology) check() error {
-	if len(m.Hosts) > MaxMembers || len(m.Links) > MaxTopologyLinks {
-		return fmt.Errorf("%d hosts and %d links, at most %d and %d", len(m.Hosts), len(m.Links), MaxMembers, MaxTopologyLinks)
+	return cmp.Or(checkEach("hosts", m.Hosts, MaxMembers, Host.check), checkEach("links", m.Links, MaxTopologyLinks, TopologyLink.check))
+}
+
+func (l TopologyLink) check() error {
+	if l.Rate > maxRate || l.Lost > l.Sent {
+		return fmt.Errorf("link from %s to %s: rate or loss count out of range", l.From, l.To)
 	}
-	for i := range m.Hosts {
-		if err := m.Hosts[i].check(); err != nil {
-			return err
-		}
-	}
-	for _, l := range m.Links {
-		if err := CheckCluster(l.From); err != nil {
-			return err
-		}
-		if err := CheckCluster(l.To); err != nil {
-			return err
-		}
-		if l.Rate > maxRate || l.Lost > l.Sent {
-			return fmt.Errorf("link from %s to %s: rate or loss count out of range", l.From, l.To)
-		}
-	}
-	return nil
+	return cmp.Or(CheckCluster(l.From), CheckCluster(l.To))
 }
