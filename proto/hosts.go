@@ -3,6 +3,7 @@ package proto
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -55,10 +56,8 @@ func CheckHost(name string) error {
 	if name == "" || len(name) > MaxHost {
 		return fmt.Errorf("host name of %d bytes, want 1 to %d", len(name), MaxHost)
 	}
-	for _, r := range name {
-		if r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsGraphic(r) {
-			return fmt.Errorf("host name %q: spaces and control characters may not be used", name)
-		}
+	if strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || unicode.IsSpace(r) || !unicode.IsGraphic(r) }) {
+		return fmt.Errorf("host name %q: spaces and control characters may not be used", name)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -229,10 +230,8 @@ func CheckName(name string) error {
 	if !utf8.ValidString(name) {
 		return errors.New("name is not valid UTF-8")
 	}
-	for _, r := range name {
-		if r == '/' || unicode.IsControl(r) {
-			return fmt.Errorf("name %q has a slash or a control character", name)
-		}
+	if strings.ContainsFunc(name, func(r rune) bool { return r == '/' || unicode.IsControl(r) }) {
+		return fmt.Errorf("name %q has a slash or a control character", name)
 	}
 	return nil
 }

@@ -42,10 +42,8 @@ func (p *program) scriptCase() string {
 
 // plain returns the path if shells do not change it within double quotes that are within single quotes, else an empty path.
 func plain(path string) string {
-	for _, r := range path {
-		if r > '~' || r < ' ' || strings.ContainsRune("!\"$'\\`", r) {
-			return ""
-		}
+	if strings.ContainsFunc(path, func(r rune) bool { return r > '~' || r < ' ' || strings.ContainsRune("!\"$'\\`", r) }) {
+		return ""
 	}
 	return path
 }

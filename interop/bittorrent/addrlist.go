@@ -3,6 +3,7 @@ package bittorrent
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,10 +111,6 @@ func (l *addrList) release(a netip.AddrPort, now time.Time, duration time.Durati
 // isUseless reports whether the next connection to a client would likely end with the
 // same error.
 func isUseless(err error) bool {
-	for _, e := range []error{errMobNode, errSelf, errBothSeeds, errDuplicate, errBanned, errProtocol} {
-		if errors.Is(err, e) {
-			return true
-		}
-	}
-	return false
+	all := []error{errMobNode, errSelf, errBothSeeds, errDuplicate, errBanned, errProtocol}
+	return slices.ContainsFunc(all, func(e error) bool { return errors.Is(err, e) })
 }

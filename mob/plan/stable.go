@@ -207,10 +207,8 @@ func (t *tracer) connect(parent, h int) bool {
 	if !ok {
 		return false
 	}
-	for _, l := range limits {
-		if t.room[l] == 0 {
-			return false
-		}
+	if slices.ContainsFunc(limits, func(l int32) bool { return t.room[l] == 0 }) {
+		return false
 	}
 	for _, l := range limits {
 		if t.uses[l] == 0 {

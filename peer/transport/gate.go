@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -207,12 +208,7 @@ func (g *gate) certificate(c network.Conn) *membership.Certificate {
 }
 
 func (g *gate) isMember(id peer.ID) bool {
-	for _, c := range g.host.Network().ConnsToPeer(id) {
-		if g.certificate(c) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.host.Network().ConnsToPeer(id), func(c network.Conn) bool { return g.certificate(c) != nil })
 }
 
 // prove exchanges credentials on a connection unless that was done, and returns the
