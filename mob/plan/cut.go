@@ -1,6 +1,9 @@
 package plan
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Cut is a least cut between the source and a host: nothing can get to the host faster than
 // through the limits that are cut.
@@ -157,10 +160,7 @@ func (g *flowGraph) maxFlow(to int32) (rate float64, near []bool) {
 // search looks for the shortest path with room from the source, breadth first. It returns the
 // last arc of the path to each node: -1 for none, and -2 for the source.
 func (g *flowGraph) search(to int32) []int32 {
-	back := make([]int32, len(g.out))
-	for i := range back {
-		back[i] = -1
-	}
+	back := slices.Repeat([]int32{-1}, len(g.out))
 	back[g.source] = -2
 	for queue := []int32{g.source}; len(queue) > 0 && back[to] == -1; queue = queue[1:] {
 		for _, i := range g.out[queue[0]] {

@@ -86,13 +86,8 @@ type sites struct {
 
 func newSites(j *job) *sites {
 	s := &sites{job: j, of: slices.Repeat([]int{-1}, len(j.names)), buf: []int32{}}
-	order := make([]int, len(j.at))
-	for h := range order {
-		order[h] = h
-	}
-	j.sort(order[1:])
 	numbers := make(map[string]int)
-	for _, h := range order {
+	for _, h := range j.sorted() {
 		site := len(s.members)
 		if c := j.hosts[j.at[h]].Cluster; c != "" { // each other host is a separate site
 			name := proto.ClusterGroup(c, 1)

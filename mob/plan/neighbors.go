@@ -10,26 +10,25 @@ func (p *Plan) Neighbors(host int) []int {
 	if host < 0 {
 		return nil
 	}
-	var parents, children []int
+	var all []int
 	seen := make([]bool, len(p.Hosts))
-	add := func(list []int, h int) []int {
-		if seen[h] {
-			return list
+	add := func(h int) {
+		if !seen[h] {
+			seen[h] = true
+			all = append(all, h)
 		}
-		seen[h] = true
-		return append(list, h)
 	}
 	for _, t := range p.Trees {
 		if parent := t.Parents[host]; parent >= 0 {
-			parents = add(parents, parent)
+			add(parent)
 		}
 	}
 	for _, t := range p.Trees {
 		for h, parent := range t.Parents {
 			if parent == host {
-				children = add(children, h)
+				add(h)
 			}
 		}
 	}
-	return append(parents, children...)
+	return all
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // findRoutes makes the tables of routes. A host with one link, to a switch, has the same routes
@@ -28,11 +29,8 @@ func (n *Network) findRoutes() error {
 // search finds the routes from a node to all other nodes, breadth first. It returns the last link on
 // each, and how many links it has.
 func (n *Network) search(origin int32) (last, far []int32) {
-	last, far = make([]int32, len(n.names)), make([]int32, len(n.names))
+	last, far = slices.Repeat([]int32{-1}, len(n.names)), make([]int32, len(n.names))
 	width := make([]float64, len(n.names))
-	for i := range last {
-		last[i] = -1
-	}
 	width[origin] = math.Inf(1)
 	for queue := []int32{origin}; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]

@@ -38,17 +38,14 @@ func BoundOfRacks(racks []Rack, bytes float64, carried Carried) time.Duration {
 func vertices(racks []Rack) []Rack {
 	var all []Rack
 	seen := map[int]bool{} // switches
-	addSwitch := func(site int) {
-		if !seen[site] {
-			seen[site] = true
-			all = append(all, Rack{Site: site})
-		}
-	}
 	for _, r := range racks {
 		if r.Uplink > 0 {
 			all = append(all, r)
 		}
-		addSwitch(r.Site)
+		if !seen[r.Site] {
+			seen[r.Site] = true
+			all = append(all, Rack{Site: r.Site})
+		}
 	}
 	return all
 }

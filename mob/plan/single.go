@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -65,10 +66,7 @@ func (j *job) distance(from, to int) int {
 func random(j *job) ([]Tree, error) {
 	const pipelines = 100
 	rng := j.rng()
-	order := make([]int, len(j.at))
-	for h := range order {
-		order[h] = h
-	}
+	order := j.order()
 	var best []int
 	most := -1.0
 	for range pipelines {
@@ -93,24 +91,30 @@ func random(j *job) ([]Tree, error) {
 // as Kascade and Twister have it. It begins with the rack of the source and then its site, so it
 // enters each site once, and each rack.
 func chain(j *job) ([]Tree, error) {
-	order := make([]int, len(j.at))
-	for h := range order {
-		order[h] = h
-	}
-	j.sort(order[1:])
-	return j.one(pipeline(order))
+	return j.one(pipeline(j.sorted()))
 }
 
-// sort sorts hosts as chain does.
-func (j *job) sort(hosts []int) {
+// sorted returns the hosts in the order of chain.
+func (j *job) sorted() []int {
 	own := j.hosts[j.at[0]].Cluster
-	slices.SortFunc(hosts, func(a, b int) int {
+	order := j.order()
+	slices.SortFunc(order[1:], func(a, b int) int {
 		x, y := &j.hosts[j.at[a]], &j.hosts[j.at[b]]
 		return cmp.Or(
 			proto.SharedParts(own, y.Cluster)-proto.SharedParts(own, x.Cluster),
 			compareNatural(x.Cluster, y.Cluster),
 			compareNatural(x.Name, y.Name))
 	})
+	return order
+}
+
+// order returns the hosts in the order of their numbers.
+func (j *job) order() []int {
+	order := make([]int, len(j.at))
+	for h := range order {
+		order[h] = h
+	}
+	return order
 }
 
 // pipeline returns the parents in a chain of hosts.
@@ -129,7 +133,7 @@ func compareNatural(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)
 		if x > 0 && y > 0 {
-			p, q := trimZeros(a[:x]), trimZeros(b[:y])
+			p, q := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
 			if c := cmp.Or(len(p)-len(q), cmp.Compare(p, q)); c != 0 {
 				return c
 			}
@@ -145,16 +149,4 @@ func compareNatural(a, b string) int {
 }
 
 // digits counts the leading digits of a text.
-func digits(s string) (n int) {
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
-
-func trimZeros(s string) string {
-	for len(s) > 1 && s[0] == '0' {
-		s = s[1:]
-	}
-	return s
-}
+func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }

@@ -204,10 +204,7 @@ func (t *tracer) adopt(h int) bool {
 // connect makes a host the parent of another if there is room on the way.
 func (t *tracer) connect(parent, h int) bool {
 	limits, ok := t.way(parent, h)
-	if !ok {
-		return false
-	}
-	if slices.ContainsFunc(limits, func(l int32) bool { return t.room[l] == 0 }) {
+	if !ok || slices.ContainsFunc(limits, func(l int32) bool { return t.room[l] == 0 }) {
 		return false
 	}
 	for _, l := range limits {
