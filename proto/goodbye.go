@@ -52,10 +52,7 @@ const (
 )
 
 // RemoteError is a received [Goodbye] as an error.
-type RemoteError struct {
-	Code Code
-	Text string
-}
+type RemoteError Goodbye
 
 // Error implements error.
 func (e *RemoteError) Error() string {
@@ -63,4 +60,12 @@ func (e *RemoteError) Error() string {
 		return fmt.Sprintf("the other side ended the stream (code %d)", e.Code)
 	}
 	return e.Text
+}
+
+// CodeOf returns the code of the [RemoteError] that an error wraps, 0 if there is none.
+func CodeOf(err error) Code {
+	if remote, ok := errors.AsType[*RemoteError](err); ok {
+		return remote.Code
+	}
+	return 0
 }

@@ -126,7 +126,7 @@ func ask[M proto.Message](ctx context.Context, c *Client, t *endpoint, before <-
 
 func unexpected(reply proto.Message) error {
 	if bye, ok := reply.(*proto.Goodbye); ok {
-		return &proto.RemoteError{Code: bye.Code, Text: bye.Text}
+		return (*proto.RemoteError)(bye)
 	}
 	return fmt.Errorf("unexpected reply of type %d", proto.TypeOf(reply))
 }

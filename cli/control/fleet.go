@@ -18,7 +18,7 @@ var errNoTracker = errors.New("the link names no tracker to count the nodes: `mo
 // fleet answers with the progress of all nodes of a swarm, as the trackers count.
 func (s *Server) fleet(ctx context.Context, link *proto.Link) (any, error) {
 	f, err := askAboutSwarm(ctx, s, link, (*tracker.Client).Scrape)
-	if remoteCode(err) == proto.CodeUnknownSwarm {
+	if proto.CodeOf(err) == proto.CodeUnknownSwarm {
 		return &proto.Scrape{Clusters: []proto.ScrapeCluster{}}, nil
 	}
 	return f, err
@@ -44,17 +44,9 @@ func askAboutSwarm[T any](
 ) (T, error) {
 	return askTrackers(s, link.Trackers, func(c *tracker.Client) (T, error) {
 		reply, err := ask(c, ctx, link.Keys()[0].Bytes())
-		if err != nil && remoteCode(err) == 0 {
+		if err != nil && proto.CodeOf(err) == 0 {
 			err = fmt.Errorf("%w: check that it runs and can be reached from here", err)
 		}
 		return reply, err
 	})
-}
-
-// remoteCode returns the code of the reply of a tracker that rejects a request, 0 for another error.
-func remoteCode(err error) proto.Code {
-	if remote, ok := errors.AsType[*proto.RemoteError](err); ok {
-		return remote.Code
-	}
-	return 0
 }

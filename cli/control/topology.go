@@ -39,7 +39,7 @@ type TopologyLink struct {
 // topology answers with the measurements of the nodes of a swarm.
 func (s *Server) topology(ctx context.Context, link *proto.Link) (any, error) {
 	t, err := askAboutSwarm(ctx, s, link, (*tracker.Client).Topology)
-	switch remoteCode(err) {
+	switch proto.CodeOf(err) {
 	case proto.CodeUnknownSwarm:
 		return nil, errors.New("the trackers know no node with this content: ask while the nodes fetch or serve it")
 	case proto.CodeProtocol:

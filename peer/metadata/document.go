@@ -126,7 +126,7 @@ func requestDocument(
 	}
 	switch reply := reply.(type) {
 	case *proto.Goodbye:
-		return nil, &proto.RemoteError{Code: reply.Code, Text: reply.Text}
+		return nil, (*proto.RemoteError)(reply)
 	case *proto.ManifestReply:
 		if int(reply.Length) > limit {
 			return nil, fmt.Errorf("document of %d bytes, at most %d", reply.Length, limit)

@@ -180,7 +180,7 @@ func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, stat
 		return nil, "the link names no tracker", nil
 	}
 	h, err := Announce(ctx, f.Finder, f.Link.Keys(), f.Announce)
-	if err != nil && isExcluded(err) {
+	if isExcluded(err) {
 		excluded = err
 	}
 	if err != nil {

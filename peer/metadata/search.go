@@ -44,10 +44,7 @@ var errNoMember = errors.New("no known peer has the content")
 var errExcluded = errors.New("not admitted")
 
 // isExcluded reports whether a peer in a network rejected this node.
-func isExcluded(err error) bool {
-	var remote *proto.RemoteError
-	return errors.As(err, &remote) && remote.Code == proto.CodeNoMember
-}
+func isExcluded(err error) bool { return proto.CodeOf(err) == proto.CodeNoMember }
 
 // run searches until take accepts a document, or a finalError. Otherwise it returns the cause of ctx.
 func (s *search) run(ctx context.Context) error {
@@ -193,7 +190,7 @@ func (s *search) request(ctx context.Context, r *request) (b []byte, err error) 
 			return nil, err
 		}
 		b, err = requestDocument(ctx, stream, key, s.limit, &r.progress)
-		if remote, ok := errors.AsType[*proto.RemoteError](err); !ok || remote.Code != proto.CodeUnknownSwarm {
+		if proto.CodeOf(err) != proto.CodeUnknownSwarm {
 			return b, err
 		}
 	}

@@ -51,8 +51,8 @@ func (s *Swarm) announce(first []proto.Member) {
 			s.announced.Store(-1)
 			retry = min(2*retry, announceRetryMax)
 			level := slog.LevelDebug
-			if r, ok := errors.AsType[*proto.RemoteError](err); ok && (r.Code == proto.CodeNoMember || r.Code == proto.CodeExcluded) &&
-				err.Error() != rejected {
+			code := proto.CodeOf(err)
+			if (code == proto.CodeNoMember || code == proto.CodeExcluded) && err.Error() != rejected {
 				level, rejected = slog.LevelWarn, err.Error()
 			}
 			s.log.Log(s.ctx, level, "no tracker answers", "error", err)

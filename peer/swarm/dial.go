@@ -41,7 +41,7 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 			return
 		}
 		s.noteRejection(err)
-		if rejected, ok := errors.AsType[*proto.RemoteError](err); ok && rejected.Code == proto.CodeExcluded {
+		if proto.CodeOf(err) == proto.CodeExcluded {
 			s.logExclusion(info.ID, err)
 		} else {
 			s.log.Debug("dial failed", "peer", info.ID, "error", err)
@@ -58,7 +58,7 @@ func (s *Swarm) connect(info libpeer.AddrInfo) (c *session, err error) {
 	defer cancel()
 	for _, key := range slices.Backward(s.cfg.Link.Keys()) {
 		c, err = s.connectAs(ctx, info, key.Bytes())
-		if rejected, ok := errors.AsType[*proto.RemoteError](err); !ok || rejected.Code != proto.CodeUnknownSwarm {
+		if proto.CodeOf(err) != proto.CodeUnknownSwarm {
 			break
 		}
 	}
@@ -139,7 +139,7 @@ func ReadHello(stream network.Stream) (*proto.Hello, error) {
 	case *proto.Hello:
 		return m, nil
 	case *proto.Goodbye:
-		return nil, &proto.RemoteError{Code: m.Code, Text: m.Text}
+		return nil, (*proto.RemoteError)(m)
 	}
 	return nil, fmt.Errorf("expected a Hello, got message type %d", proto.TypeOf(m))
 }

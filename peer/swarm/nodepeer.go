@@ -205,7 +205,7 @@ func (c *nodePeer) read() error {
 			c.received(m)
 			c.receiveHosts(m.Hosts)
 		case *proto.Goodbye:
-			return &proto.RemoteError{Code: m.Code, Text: m.Text}
+			return (*proto.RemoteError)(m)
 		default:
 			c.received(m)
 		}
