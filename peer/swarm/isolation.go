@@ -99,8 +99,5 @@ func (s *Swarm) judgeIsolation(now time.Time) *Isolation {
 
 // Isolation returns the isolation of the node at the last snapshot, nil if it is not isolated.
 func (s *Swarm) Isolation() *Isolation {
-	if snap := s.status.Load(); snap != nil {
-		return snap.isolation
-	}
-	return nil
+	return s.status.Load().isolation
 }

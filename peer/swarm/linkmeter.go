@@ -185,11 +185,8 @@ func (s *Swarm) measured() (*proto.Measured, func()) {
 		}
 	}
 	s.sessions.mu.RUnlock()
-	if snap := s.status.Load(); snap != nil {
-		for i := range snap.strategy.Peers {
-			p := &snap.strategy.Peers[i]
-			note(s.sources.name(p.Cluster), p.RTT)
-		}
+	for _, p := range s.status.Load().strategy.Peers {
+		note(s.sources.name(p.Cluster), p.RTT)
 	}
 	return s.meter.take(time.Now(), s.cfg.Cluster, rtt)
 }

@@ -29,19 +29,17 @@ func (s *sources) of(cluster string) *atomic.Int64 {
 	shared, name := proto.SharedParts(s.own, cluster), s.name(cluster)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.byCluster[name]; c != nil {
-		return c
-	}
-	if len(s.byCluster) >= proto.MaxFlows-proto.ClusterParts(s.own) {
+	c := s.byCluster[name]
+	if c == nil && len(s.byCluster) >= proto.MaxFlows-proto.ClusterParts(s.own) {
 		if shared == 0 {
 			return &s.others
 		}
 		name = proto.ClusterGroup(s.own, shared)
+		c = s.byCluster[name]
 	}
 	if s.byCluster == nil {
 		s.byCluster = map[string]*atomic.Int64{}
 	}
-	c := s.byCluster[name]
 	if c == nil {
 		c = new(atomic.Int64)
 		s.byCluster[name] = c

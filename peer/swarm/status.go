@@ -145,10 +145,6 @@ func (s *Swarm) Status() Status {
 			count(int(st.Damaged), "piece"), list(st.DamagedFiles))
 	}
 	snap := s.status.Load()
-	if snap == nil {
-		st.Levels = s.levels(&st.Traffic, &st.Rate)
-		return st
-	}
 	st.Rate = snap.rate
 	st.Levels = s.levels(&st.Traffic, &st.Rate)
 	st.Rank, st.MobSize = snap.strategy.Rank, snap.strategy.Size
@@ -166,9 +162,6 @@ func (s *Swarm) Status() Status {
 // Peers returns the connected peers at the last snapshot.
 func (s *Swarm) Peers() []PeerStatus {
 	snap := s.status.Load()
-	if snap == nil {
-		return nil
-	}
 	peers := make([]PeerStatus, 0, len(snap.strategy.Peers))
 	for _, p := range snap.strategy.Peers {
 		ps := PeerStatus{
@@ -194,9 +187,6 @@ func (s *Swarm) Peers() []PeerStatus {
 // first.
 func (s *Swarm) Connected() []libpeer.AddrInfo {
 	snap := s.status.Load()
-	if snap == nil {
-		return nil
-	}
 	var complete, partial []libpeer.AddrInfo
 	for _, p := range snap.strategy.Peers {
 		info := libpeer.AddrInfo{ID: libpeer.ID(p.ID)}

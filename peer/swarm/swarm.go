@@ -106,6 +106,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
+	s.status.Store(&snapshot{strategy: s.strategy.Status()})
 	if s.cfg.Faults.Path == nil {
 		s.cfg.Faults.Path = (*transport.Conn).Path
 	}

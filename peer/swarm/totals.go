@@ -79,9 +79,7 @@ func (s *Swarm) Totals() Totals {
 	t := s.counts.sum
 	s.counts.mu.Unlock()
 	t.Traffic, t.Duplicate = s.traffic.Traffic(), s.traffic.Duplicates()
-	if snap := s.status.Load(); snap != nil {
-		t.Stalls = snap.strategy.Stalls
-	}
+	t.Stalls = s.status.Load().strategy.Stalls
 	return t
 }
 
@@ -100,9 +98,6 @@ const BitTorrentCluster = "(bittorrent)"
 // AddClusters adds the peers at the last snapshot to clusters.
 func (s *Swarm) AddClusters(clusters map[string]ClusterStatus) {
 	snap := s.status.Load()
-	if snap == nil {
-		return
-	}
 	for i := range snap.strategy.Peers {
 		p := &snap.strategy.Peers[i]
 		name := p.Cluster
