@@ -93,7 +93,7 @@ func (s *State) filled(g int) {
 	}
 	s.generations[g].filled = true
 	s.sendAll(&proto.Decoded{Generations: only(g)})
-	s.addNeed(g, s.since(s.place), -1)
+	s.addNeed(g, s.place, -1)
 	s.findOldest()
 }
 
@@ -122,7 +122,7 @@ func (s *State) dropped(g int) {
 	if has.filled && !has.damaged {
 		has.filled = false
 		s.sendAll(&proto.Decoded{Lost: only(g)})
-		s.addNeed(g, s.since(s.place), 1)
+		s.addNeed(g, s.place, 1)
 		s.findOldest()
 	}
 	if has.plain != nil {
@@ -150,7 +150,7 @@ func (s *State) count() {
 	clear(s.awaited)
 	for g := range s.generations {
 		if !s.generations[g].filled {
-			s.addNeed(g, s.since(s.place), 1)
+			s.addNeed(g, s.place, 1)
 		}
 	}
 	s.findOldest()
@@ -163,20 +163,18 @@ func (s *State) count() {
 
 // addNeeds counts one member more, or less, that needs the generations that m does.
 func (s *State) addNeeds(m *member, place, by int) {
-	since := s.since(place)
 	for g := range s.lacking {
 		if !m.complete.Has(g) {
-			s.addNeed(g, since, by)
+			s.addNeed(g, place, by)
 		}
 	}
 	s.findOldest()
 }
 
-// addNeed counts one member more, or less, that needs a generation. Other members wait for it from the generation
-// since on.
-func (s *State) addNeed(g, since, by int) {
+// addNeed counts one member more, or less, that needs a generation. Other members may wait for it: see since.
+func (s *State) addNeed(g, place, by int) {
 	s.lacking[g] += by
-	if g >= since {
+	if g >= s.since(place) {
 		s.awaited[g] += by
 	}
 }
@@ -191,26 +189,10 @@ func (s *State) findOldest() {
 	}
 }
 
-// completes records that a peer needs no more of a generation.
-func (s *State) completes(m *member, g int) {
-	if !m.complete.Add(g) {
-		return
-	}
-	m.plain[g] = nil
+// recount counts a peer more, or less, that needs a generation.
+func (s *State) recount(m *member, g, by int) {
 	if place, ok := s.topology.Place(m.ID); ok {
-		s.addNeed(g, s.since(place), -1)
-		s.findOldest()
-	}
-	s.push()
-}
-
-// needs records that a peer needs a generation after all.
-func (s *State) needs(m *member, g int) {
-	if !m.complete.Remove(g) {
-		return
-	}
-	if place, ok := s.topology.Place(m.ID); ok {
-		s.addNeed(g, s.since(place), 1)
+		s.addNeed(g, place, by)
 		s.findOldest()
 	}
 	s.push()

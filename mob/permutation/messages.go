@@ -39,10 +39,15 @@ func (s *State) announced(m *member, msg *proto.Decoded) {
 	}
 	full := m.complete.Full()
 	for g := range bitset.Numbers(msg.Generations, len(s.generations)) {
-		s.completes(m, g)
+		if m.complete.Add(g) {
+			m.plain[g] = nil
+			s.recount(m, g, -1)
+		}
 	}
 	for g := range bitset.Numbers(msg.Lost, len(s.generations)) {
-		s.needs(m, g)
+		if m.complete.Remove(g) {
+			s.recount(m, g, 1)
+		}
 	}
 	if m.complete.Full() != full {
 		s.membersChanged() // it may be the one to draw now, or not any more

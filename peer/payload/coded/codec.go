@@ -38,10 +38,9 @@ func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivK
 
 // Have returns the numbers of the blocks of all stored generations.
 func (c *Codec) Have() (have []proto.Range) {
-	names := c.content.Coding.Names()
 	for g := range c.content.Generations() {
 		if c.content.Has(g) {
-			have = append(have, proto.Range{First: c.content.number(g, 0), Count: uint32(names)})
+			have = append(have, c.names(g))
 		}
 	}
 	return have
