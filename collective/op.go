@@ -18,35 +18,33 @@ type Op struct {
 //
 //nolint:gochecknoglobals // constants
 var (
-	SumFloat64 = Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
-		err := checkVectors(dst, src)
-		for d := dst; err == nil && len(d) >= 8 && len(src) >= 8; d, src = d[8:], src[8:] {
-			putFloat64(d, float64At(d)+float64At(src))
+	SumFloat64 = vectorOp(func(dst, src []byte) {
+		for ; len(dst) >= 8 && len(src) >= 8; dst, src = dst[8:], src[8:] {
+			putFloat64(dst, float64At(dst)+float64At(src))
 		}
-		return dst, err
-	}}
-	MaxFloat64 = Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
-		err := checkVectors(dst, src)
-		for d := dst; err == nil && len(d) >= 8 && len(src) >= 8; d, src = d[8:], src[8:] {
-			putFloat64(d, max(float64At(d), float64At(src)))
+	})
+	MaxFloat64 = vectorOp(func(dst, src []byte) {
+		for ; len(dst) >= 8 && len(src) >= 8; dst, src = dst[8:], src[8:] {
+			putFloat64(dst, max(float64At(dst), float64At(src)))
 		}
-		return dst, err
-	}}
-	SumInt64 = Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
-		err := checkVectors(dst, src)
-		for d := dst; err == nil && len(d) >= 8 && len(src) >= 8; d, src = d[8:], src[8:] {
-			binary.LittleEndian.PutUint64(d, binary.LittleEndian.Uint64(d)+binary.LittleEndian.Uint64(src))
+	})
+	SumInt64 = vectorOp(func(dst, src []byte) {
+		for ; len(dst) >= 8 && len(src) >= 8; dst, src = dst[8:], src[8:] {
+			binary.LittleEndian.PutUint64(dst, binary.LittleEndian.Uint64(dst)+binary.LittleEndian.Uint64(src))
 		}
-		return dst, err
-	}}
+	})
 )
 
 func float64At(b []byte) float64     { return math.Float64frombits(binary.LittleEndian.Uint64(b)) }
 func putFloat64(b []byte, x float64) { binary.LittleEndian.PutUint64(b, math.Float64bits(x)) }
 
-func checkVectors(dst, src []byte) error {
-	if len(dst) != len(src) || len(dst)%8 != 0 {
-		return fmt.Errorf("merge of %d and %d bytes: want equal multiples of 8", len(dst), len(src))
-	}
-	return nil
+// vectorOp returns the operation that merges vectors of the same length.
+func vectorOp(merge func(dst, src []byte)) Op {
+	return Op{Elem: 8, Merge: func(dst, src []byte) ([]byte, error) {
+		if len(dst) != len(src) || len(dst)%8 != 0 {
+			return dst, fmt.Errorf("merge of %d and %d bytes: want equal multiples of 8", len(dst), len(src))
+		}
+		merge(dst, src)
+		return dst, nil
+	}}
 }
