@@ -13,14 +13,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/sec"
-	"github.com/libp2p/go-libp2p/core/transport"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/mobgrid/mob/membership"
@@ -122,15 +120,6 @@ func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm,
 		return nil, nil, errors.Join(err, n.Close(), peers.Close())
 	}
 	return n, bus, nil
-}
-
-// newTCP returns the transport of a host's connections. With a shared port a second daemon would
-// start beside the first, each with its own identity and half of the connections.
-func newTCP(up transport.Upgrader, rm *limits, bulk *Endpoint) (transport.Transport, error) {
-	if bulk != nil {
-		return bulk.newSharedTCP(up, rm)
-	}
-	return tcp.NewTCPTransport(up, rm, nil, tcp.DisableReuseport())
 }
 
 // Get returns the member, nil of a nil Membership.

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/transport"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	ma "github.com/multiformats/go-multiaddr"
@@ -15,16 +14,17 @@ type sharedTCP struct {
 	endpoint *Endpoint
 }
 
-// newSharedTCP returns the transport on the endpoint's port.
-func (e *Endpoint) newSharedTCP(up transport.Upgrader, rcmgr network.ResourceManager) (*sharedTCP, error) {
-	t, err := tcp.NewTCPTransport(up, rcmgr, nil, tcp.DisableReuseport())
-	if err != nil {
-		return nil, err
+// newTCP returns the transport of a host's connections. No other socket may share its port: a second daemon would
+// start beside the first, each with its own identity and half of the connections.
+func newTCP(up transport.Upgrader, rm *limits, bulk *Endpoint) (transport.Transport, error) {
+	t, err := tcp.NewTCPTransport(up, rm, nil, tcp.DisableReuseport())
+	if err != nil || bulk == nil {
+		return t, err
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.rcmgr = rcmgr
-	return &sharedTCP{TcpTransport: t, upgrader: up, endpoint: e}, nil
+	bulk.mu.Lock()
+	defer bulk.mu.Unlock()
+	bulk.rcmgr = rm
+	return &sharedTCP{TcpTransport: t, upgrader: up, endpoint: bulk}, nil
 }
 
 func (t *sharedTCP) Listen(addr ma.Multiaddr) (transport.Listener, error) {
