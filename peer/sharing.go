@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// sharing is the node's part in the limit that the members of its cluster share. It implements
-// [swarm.Sharing]: a member is a node of the cluster that some swarm has a session with.
+// sharing is the node's part in the limit that the members of its site share. It implements
+// [swarm.Sharing]: a member is a node of the site that some swarm has a session with.
 type sharing struct {
 	share *limit.Share
 
@@ -75,5 +75,5 @@ func (s *sharing) Hear(id proto.PeerID, m *proto.Demand) {
 	}
 }
 
-// Share returns the node's part in the limit that its cluster shares, nil if it has no such limit.
+// Share returns the node's part in the limit that its site shares, nil if it has no such limit.
 func (n *Node) Share() *limit.ShareStatus { return n.sharing.share.Status() }

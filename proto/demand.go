@@ -2,7 +2,7 @@ package proto
 
 import "errors"
 
-// Demand sends a local peer the limit for the WAN traffic into their cluster, and the part of it
+// Demand sends a peer of the same site the limit for the WAN traffic into it, and the part of that
 // that the sender needs for all its transfers. It is sent only to peers whose Hello has
 // [FeatureDemand].
 type Demand struct {

@@ -24,7 +24,7 @@ type Limits struct {
 	limit.Limits
 	// Settings has the source of each limit, and its end.
 	Settings []limit.Setting `json:"settings"`
-	// Share is the node's part in the limit of its cluster, nil if there is none.
+	// Share is the node's part in the limit of its site, nil if there is none.
 	Share *limit.ShareStatus `json:"share,omitempty"`
 	// Transfers lists the transfers with separate limits.
 	Transfers []TransferLimits `json:"transfers,omitempty"`

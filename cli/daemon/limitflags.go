@@ -23,7 +23,7 @@ var limitHelp = [len(limit.Names)]string{
 	"limit of bytes received over the WAN, per second, such as 50MB or 400Mbit; 0 for none",
 	"limit of bytes sent over the WAN, per second",
 	"limit of bytes sent over the LAN, per second",
-	"limit of bytes received over the WAN by all members of the cluster together, per second",
+	"limit of bytes received over the WAN by all nodes of the site together, per second",
 }
 
 // Add adds the flags, with the limit of the cluster for a daemon.

@@ -9,7 +9,7 @@ type Limits struct {
 	WANDown Rate `json:"wan_down"`
 	WANUp   Rate `json:"wan_up"`
 	LANUp   Rate `json:"lan_up"`
-	// ClusterWANDown limits the bytes that all members of a cluster together receive over the
+	// ClusterWANDown limits the bytes that all members of a site together receive over the
 	// WAN. It is zero for a transfer.
 	ClusterWANDown Rate `json:"cluster_wan_down"`
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Demand is a member's need of the limit that its cluster shares.
+// A Demand is a member's need of the limit that its site shares.
 type Demand struct {
 	// Limit is the limit configured at the member, zero if it has none.
 	Limit Rate
@@ -32,7 +32,7 @@ const (
 	spare = 32
 )
 
-// A Share is a node's share of a limit for all members of its cluster. Shares are max-min fair. Each
+// A Share is a node's share of a limit for all members of its site. Shares are max-min fair. Each
 // member computes all shares from the demands of all. A share falls immediately, and grows after the
 // other members have received the demand, so the sum stays below the limit. It is safe for
 // concurrent use.

@@ -42,7 +42,7 @@ type Config struct {
 	Seed uint64
 	// Limits limit the payload.
 	Limits Limits
-	// Sharing is the node's part in a limit that its cluster shares. Nil means that it has none.
+	// Sharing is the node's part in a limit that its site shares. Nil means that it has none.
 	Sharing Sharing
 	// Tuning tunes the strategy.
 	Tuning mob.Tuning
@@ -68,10 +68,10 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// Sharing is a node's part in a limit that its cluster shares. Its methods may be called from any
+// Sharing is a node's part in a limit that its site shares. Its methods may be called from any
 // goroutine, and do not block.
 type Sharing interface {
-	// Join adds a session with a member of the cluster, until leave is called. send sends it a
+	// Join adds a session with a member of the site, until leave is called. send sends it a
 	// message.
 	Join(id proto.PeerID, send func(proto.Message)) (leave func())
 	// Hear records the demand of a member.

@@ -97,7 +97,7 @@ func (s *Swarm) withdrawAll(c *session) {
 	s.throttle.held = slices.DeleteFunc(s.throttle.held, func(h heldRequest) bool { return h.to == c })
 }
 
-// share starts to share with a member of the cluster that understands demands.
+// share starts to share with a member of the site that understands demands.
 func (s *Swarm) share(c *session) {
 	if n, ok := c.conn.(*nodePeer); ok && c.local && s.cfg.Sharing != nil && n.hello.Features&proto.FeatureDemand != 0 {
 		c.unshare = s.cfg.Sharing.Join(c.ID(), c.conn.send)

@@ -288,7 +288,7 @@ const limits = [
   ["wan-down", "wan_down", "From WAN"],
   ["wan-up", "wan_up", "To WAN"],
   ["lan-up", "lan_up", "To LAN"],
-  ["cluster-wan-down", "cluster_wan_down", "Whole cluster, from WAN"],
+  ["cluster-wan-down", "cluster_wan_down", "Whole site, from WAN"],
 ];
 
 let inForce = {};
