@@ -1,3 +1,3 @@
-// Package casting has the commands cast and sbcast: their flags, the picture of a running cast, and the report at its end. The cast
+// Package casting has the commands cast, sbcast and gather: their flags, the picture of a running cast, and the report at its end. The cast
 // itself is package cast.
 package casting

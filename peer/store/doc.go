@@ -22,8 +22,8 @@
 //
 // # Crashes
 //
-// Each transfer has a state directory with one file, the journal. A piece is written
-// before its record is appended. Therefore:
+// Each transfer has a state directory with a journal, and with the bytes of left-out files that
+// pieces share with other files. A piece is written before its record is appended. Therefore:
 //
 //   - Each file has a record with a state, see fileState. It is stamped when it is closed, and
 //     when all of it is verified and flushed: the journal has its inode number and the time of
