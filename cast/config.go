@@ -32,7 +32,8 @@ type Config struct {
 	Output string
 	// Umask has the permissions that are taken off the modes of copies at Output.
 	Umask fs.FileMode
-	// Force replaces existing files at Dest in place: only different pieces are sent. Without it a host with existing files fails.
+	// Force replaces existing files at Dest in place: only different pieces are sent. A stream replaces a file at its end. Without
+	// Force a host with existing files fails.
 	Force bool
 
 	// FollowLinks follows symbolic links that lead out of Source.
@@ -56,7 +57,7 @@ type Config struct {
 	Min int
 	// Grace ends hosts that are not done that long after Min hosts are. If it is negative, the cast waits for all hosts.
 	Grace time.Duration
-	// DropSlow ends a host that holds a stream back for that long, while the remaining hosts are four times as fast. Min hosts
+	// DropSlow ends a host that holds a stream back for that long, if the median host was four times as fast before. Min hosts
 	// are kept, and the last one. 0 means never.
 	DropSlow time.Duration
 

@@ -92,7 +92,8 @@ const (
 	leaveTimeout = 30 * time.Second
 )
 
-// Close leaves the group. Operations that the remaining members have not called with this one fail.
+// Close leaves the group, after at most 30 s in which members take what this one has sent. Operations that the remaining
+// members have not called with this one fail.
 func (c *Comm) Close() {
 	c.mu.Lock()
 	op := c.op

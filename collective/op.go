@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Op merges src into dst and returns it. It must be associative and commutative. Elem is the size of the
+// Op merges src into dst and returns it. It must be associative and commutative. Empty values are not merged. Elem is the size of the
 // elements of equally long vectors that merge one by one, or 0 if values can only be merged entire.
 // Merge may change dst, and must not keep src.
 type Op struct {

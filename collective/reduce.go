@@ -19,8 +19,7 @@ func (c *Comm) AllReduce(ctx context.Context, b []byte, op Op) ([]byte, error) {
 	return c.reduce(ctx, opAllReduce, 0, [][]byte{b}, op)
 }
 
-// Shuffle sends to[i] to the member of rank i, and returns the merged values that all members sent to this one. Empty values
-// are not merged.
+// Shuffle sends to[i] to the member of rank i, and returns the merged values that all members sent to this one.
 func (c *Comm) Shuffle(ctx context.Context, to [][]byte, op Op) ([]byte, error) {
 	return c.reduce(ctx, opShuffle, 0, to, op)
 }

@@ -27,7 +27,7 @@ const MaxPush = group.MaxMessage - contentHead
 
 // PublishOptions are the options of [Feeds.Post].
 type PublishOptions struct {
-	// Push is the size in bytes of the largest content that is cast. 0 means [DefaultPush], a negative size that nothing is cast.
+	// Push is the size in bytes of the largest content that is cast, at most [MaxPush]. 0 means [DefaultPush], a negative size that nothing is cast.
 	Push int64
 	Note string
 }

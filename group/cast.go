@@ -36,8 +36,8 @@ type scatter struct {
 	due   time.Time      // of a repair
 }
 
-// Cast sends a message to all members, into each cluster once. It blocks while members have not taken 4 MiB of earlier
-// messages. b must not change afterwards.
+// Cast sends a message to all members, into each cluster once. Clusters without a session with this node do not get it. It blocks
+// while members have not taken 4 MiB of earlier messages. b must not change afterwards.
 func (g *Group) Cast(ctx context.Context, b []byte) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)

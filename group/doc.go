@@ -2,7 +2,7 @@
 // handshake.
 //
 // A [Group] is a key without content. Its members find each other by trackers, as the members of a swarm do, and keep
-// a stream to every member of their cluster and to up to 8 members of each other cluster:
+// a stream to every member of their cluster, to fewer in one of more than 128, and to up to 8 members of each other cluster:
 //
 //	g, err := group.Join(ctx, node, group.Config{Key: key})
 //	err = g.Cast(ctx, []byte("hello"))

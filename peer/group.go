@@ -35,7 +35,7 @@ type groups struct {
 }
 
 // JoinGroup passes streams that other nodes open with this key to accept, each in its own goroutine, until Leave. The
-// node does not close before Close of the link. Members are found by trackers, too, in addition to the node's.
+// node does not close before Close of the link. The trackers are asked for members in addition to the node's own.
 func (n *Node) JoinGroup(key cid.Cid, trackers []ma.Multiaddr, accept func(network.Stream, *proto.GroupHello)) (*GroupLink, error) {
 	if err := n.enter(); err != nil {
 		return nil, err
