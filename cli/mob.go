@@ -20,7 +20,7 @@ and they exchange the shares over the LAN, so each byte enters a cluster once. C
 may be racks of sites (--cluster geneva/rack3): each byte enters site and rack once.
 
 Every node runs the daemon mobd. Commands connect to the daemon of the data directory
---data. Without a daemon, seed and get run a node themselves.
+--data. Without one, seed, get, rm, verify and feed run a node themselves.
 
 Whoever has a link can fetch the content, and other users of a machine see arguments
 (ps). For every LINK, - reads it from standard input, and @PATH from a file.

@@ -29,7 +29,7 @@ long as that directory does.
 
 With --bt-listen it also serves stock BitTorrent clients, over HTTP, and prints their
 announce URLs on standard error. --torrents limits these clients to a list of
-info-hashes: 40 hexadecimal digits on each line.
+info-hashes: 40 or 64 hexadecimal digits on each line.
 
 With --network only members of that network are introduced, see "mob network --help":
 a certificate needs the role track. BitTorrent clients are outside of it.
