@@ -48,9 +48,8 @@ are given.`
 const networkExample = `  mob network new /etc/mob/network                          # prints the id
   mobd --network /etc/mob/network --cluster geneva --listen /ip4/0.0.0.0/tcp/4001
 
-  PEER=$(ssh node7 mob network id)
+  PEER=$(ssh node7 sudo -u mob mob --data /var/lib/mob network id)
   mob network sign network "$PEER" --cluster geneva > node7.cert
-  mobd --network "$ID" --certificate node7.cert --listen /ip4/0.0.0.0/tcp/4001
   mob network show node7.cert --join --tracker "$TRACKER" | ssh node7 sudo mob join -
   mob network revoke network "$PEER" > revoked`
 

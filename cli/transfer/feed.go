@@ -169,7 +169,7 @@ const feedFollowHelp = `Fetches the newest version of a feed, and each one that 
 DIR/7, and DIR/latest is a link that leads to the newest complete version.
 
 The daemon of --data follows from then on, across restarts, until mob feed rm. Without a
-daemon the command does until Ctrl-C.
+daemon the command does until Ctrl-C, and a daemon that starts later continues.
 
 --exec CMD runs CMD with a shell for each complete version, one at a time, with its
 number in $MOB_VERSION and its path in $MOB_PATH. --keep N keeps the last N versions,
