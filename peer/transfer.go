@@ -118,8 +118,8 @@ func (t *Transfer) halt(why error) {
 }
 
 // Wait blocks until the content is complete, the transfer has failed or was stopped, or ctx ends.
-// It returns nil once the content was complete, even if the transfer has ended since. A concurrent call of
-// [Node.Get] or [Node.Seed] for the same content does not end it.
+// It returns nil once the content was complete, even if the transfer has ended since, but not while damaged pieces are
+// fetched again. A concurrent call of [Node.Get] or [Node.Seed] for the same content does not end it.
 func (t *Transfer) Wait(ctx context.Context) error {
 	return t.states.wait(ctx, func(s *state) result { return s.outcome })
 }

@@ -39,8 +39,8 @@ type Status struct {
 	Strategy string `json:"strategy,omitempty"`
 	// Polluters are the ids of nodes that signed corrupt blocks.
 	Polluters []string `json:"liars,omitempty"`
-	Rank      int      `json:"rank"`     // of the node in its cluster
-	MobSize   int      `json:"mob_size"` // the members of its cluster
+	Rank      int      `json:"rank"`     // of the node in its site
+	MobSize   int      `json:"mob_size"` // the members of its site
 	// Connected is the number of peers.
 	Connected int `json:"connected"`
 	// WholeNodes counts the other nodes that reported in a session that they have everything.
