@@ -176,7 +176,8 @@ number in $MOB_VERSION and its path in $MOB_PATH. --keep N keeps the last N vers
 and removes older ones. --once returns after the first new version, with exit status 1 if
 CMD failed.
 
-A daemon runs CMD as its user, writes its output to its own, and follows after --once.`
+A daemon runs CMD as its user, writes its output to its own, and follows after --once.
+To follow again replaces --keep and --exec, without the flags by their defaults.`
 
 // feedFollow are the flags of feed follow.
 type feedFollow struct {
