@@ -22,7 +22,7 @@ type WebFlags struct {
 func (w *WebFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&w.listen, "http", "", "ADDR:PORT or unix:PATH of the page, metrics and health; none by default")
 	f.StringArrayVar(&w.hosts, "http-host", nil, "host name of --http for browsers and tools; repeatable")
-	f.StringVar(&w.tokenFile, "http-token-file", "", "file with the token of --http; http-token in the data directory by default")
+	f.StringVar(&w.tokenFile, "http-token-file", "", "file with the token of --http; http-token in the data directory, or tracker/ there, by default")
 }
 
 // Open opens the socket of --http, nil without the flag. register adds handlers before it serves.

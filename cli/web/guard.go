@@ -46,8 +46,8 @@ func (s *Server) check(r *http.Request, owner bool) *rejection {
 	if s.allows(r, owner) {
 		return nil
 	}
-	return &rejection{http.StatusUnauthorized, "this needs the token, which is in " + tokenFile +
-		" in the data directory, or in the file of --http-token-file: open the page with ?token=TOKEN once"}
+	return &rejection{http.StatusUnauthorized, "this needs the token, which is in " + tokenFile + " in the data directory, or tracker/ there," +
+		" or in the file of --http-token-file: open the page with ?token=TOKEN once"}
 }
 
 // allows reports whether a request has the token, or needs none.
