@@ -25,7 +25,7 @@ type Config struct {
 	// MaxSwarmMembers bounds the members of one swarm. 20,000.
 	MaxSwarmMembers int
 	// MaxMembers bounds the members of all swarms together. Each takes at most
-	// 2.2 KiB. 200,000.
+	// 2.6 KiB. 200,000.
 	MaxMembers int
 	// MaxStreams bounds the concurrent streams; more are reset. 4096.
 	MaxStreams int
