@@ -165,8 +165,15 @@ func (a *addition) resumeGet(same, missing, intact bool) error {
 		a.record.Root = s.rec.Root // it may be another name
 	}
 	s = t.state()
+	if a.record.SpecialBits && !s.rec.SpecialBits && s.rec.Whole && !s.rec.Seed && !missing {
+		_ = t.Description().Load() // a transfer that does not run may not have the manifest
+		if m := t.Description().Manifest(); m != nil && m.SpecialBits() > 0 {
+			return fmt.Errorf("%s was fetched without --special-bits: `mob rm --content` it, and get it again", s.rec.Root)
+		}
+	}
 	same = slices.EqualFunc(s.rec.Selected, selected, metadata.Selection.Equal)
-	unchanged := same && (s.rec.Whole || s.rec.Link.String() == a.record.Link.String())
+	applied := (s.rec.SpecialBits || !a.record.SpecialBits) && (s.rec.Permanent || !a.record.Permanent)
+	unchanged := same && applied && (s.rec.Whole || s.rec.Link.String() == a.record.Link.String())
 	if s.running() && !missing && intact && s.outcome.err == nil && unchanged {
 		s.run.asked.Store(true)
 		if s.full() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,56 @@ func TestTree(t *testing.T) {
 	if id := proto.ManifestCID(enc); !id.Equals(link.Manifest) {
 		t.Error("the copy has another manifest than the source")
 	}
+}
+
+// TestSpecialBitsLater gets a directory, and again with its special bits. They are kept if it is still fetched; a complete copy has
+// lost them, and the call fails.
+func TestSpecialBitsLater(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root may keep special bits")
+	}
+	dir, out := filepath.Join(t.TempDir(), "tree"), filepath.Join(t.TempDir(), "out")
+	put(t, filepath.Join(dir, "file"), "text")
+	if err := os.Chmod(filepath.Join(dir, "file"), 0o755|fs.ModeSetuid); err != nil {
+		t.Fatal(err)
+	}
+	gate := peertest.NewGate(0)
+	n := peertest.Start(t, "A")
+	_, link := peertest.Seed(t, peertest.Start(t, "A", peertest.WithGate(gate)), dir, peer.SeedOptions{})
+	fetched := func(get *peer.Transfer, want fs.FileMode) {
+		t.Helper()
+		peertest.Wait(t, get)
+		info, err := os.Stat(filepath.Join(out, "file"))
+		if err != nil || info.Mode() != want {
+			t.Errorf("the file has mode %v, %v, want %v", info.Mode(), err, want)
+		}
+	}
+	keep := peer.GetOptions{SpecialBits: true}
+	get := peertest.Get(t, n, link, out)
+	if _, err := n.Get(link, out, keep); err != nil {
+		t.Fatal(err)
+	}
+	gate.Open()
+	fetched(get, 0o755|fs.ModeSetuid)
+	remove := func(get *peer.Transfer) {
+		t.Helper()
+		if _, err := n.Remove(get, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove(get)
+	get = peertest.Get(t, n, link, out)
+	fetched(get, 0o755)
+	if _, err := n.Get(link, out, keep); err == nil || !strings.Contains(err.Error(), "without --special-bits") {
+		t.Errorf("a get with special bits of a copy without: %v", err)
+	}
+	remove(get)
+	get, err := n.Get(link, out, keep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fetched(get, 0o755|fs.ModeSetuid)
 }
 
 // TestBadDestinations gets to paths that exist, or whose directory does not.
