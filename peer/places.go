@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mobgrid/mob/peer/metadata"
@@ -55,6 +57,29 @@ func (t *Transfer) locate() {
 			}
 		})
 	}
+}
+
+// looks lets concurrent calls share a look. It is safe for concurrent use.
+type looks struct {
+	asked atomic.Int64 // calls
+	mu    sync.Mutex   // held during a look
+	seen  int64        // calls before the last look, guarded by mu
+}
+
+// share calls look, or waits for a look that started after the call.
+func (l *looks) share(look func()) {
+	call := l.asked.Add(1)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen < call {
+		l.seen = l.asked.Load()
+		look()
+	}
+}
+
+// locate locates all transfers. A gather asks for that four times for each of its hosts.
+func (r *registry) locate() {
+	r.looks.share(func() { lookAtAll(r.all(), (*Transfer).locate) })
 }
 
 // place returns the place of a path. It fails if that overlaps the data directory, which has the key of the node.

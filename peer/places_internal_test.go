@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -25,4 +27,31 @@ func TestLookBesideHungLook(t *testing.T) {
 			t.Error("the place is not known")
 		}
 	})
+}
+
+// TestLooksShared checks that calls share a look, but not one that started before them.
+func TestLooksShared(t *testing.T) {
+	const calls = 100
+	var l looks
+	var all sync.WaitGroup
+	started, end := make(chan struct{}), make(chan struct{})
+	all.Go(func() {
+		l.share(func() {
+			close(started)
+			<-end
+		})
+	})
+	<-started
+	looked := 0
+	for range calls {
+		all.Go(func() { l.share(func() { looked++ }) })
+	}
+	for l.asked.Load() <= calls {
+		runtime.Gosched()
+	}
+	close(end)
+	all.Wait()
+	if looked != 1 {
+		t.Errorf("%d looks for %d calls", looked, calls)
+	}
 }

@@ -20,6 +20,7 @@ type registry struct {
 	mu    sync.Mutex // nothing under it waits for a disk, the network or a channel
 	byID  map[cid.Cid]*Transfer
 	ended swarm.Totals // of removed transfers
+	looks looks        // at the places of all transfers
 }
 
 // find returns the transfer with one of these keys, nil if there is none. A
@@ -122,7 +123,7 @@ func (r *registry) remove(t *Transfer) {
 // checkApart looks at all places, and fails if the files of a record may not be at a place because of a transfer
 // other than t.
 func (r *registry) checkApart(p vfs.Place, rec metadata.Record, t *Transfer) error {
-	lookAtAll(r.all(), (*Transfer).locate)
+	r.locate()
 	return r.checkSeen(p, rec, t)
 }
 
@@ -173,7 +174,7 @@ func (r *registry) newest(path string, u *vfs.User) *Transfer {
 		}
 		return nil
 	}
-	lookAtAll(r.all(), (*Transfer).locate)
+	r.locate()
 	var p vfs.Place
 	if t := at(func(t *Transfer) bool { return t.state().rec.Root == path }); t != nil {
 		p = t.state().place // PlaceOf would hang if its disk does
