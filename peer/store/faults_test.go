@@ -247,6 +247,21 @@ func TestUnrecordedRemoved(t *testing.T) {
 	}
 }
 
+// TestNoSymbolicLinks publishes a link on a file system without symbolic links, which denies them like something that is not permitted.
+func TestNoSymbolicLinks(t *testing.T) {
+	p := faulty(t, kind{})
+	p.ok(p.start())
+	p.ok(p.put(99))
+	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.EPERM, Only: func(call, _ string) bool { return call == "symlink" }})
+	want := faultRoot + "/l cannot be created: its file system has no symbolic links"
+	if err := p.open.Publish(); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("published: %v, want %q", err, want)
+	}
+	p.fs.SetPlan(nil)
+	p.ok(p.open.Finish())
+	p.ok(p.end())
+}
+
 // TestNamesThatAreOne writes to a file system that does not tell upper from lower case.
 func TestNamesThatAreOne(t *testing.T) {
 	for name, sizes := range map[string][2]int64{"files": {9, 9}, "empty file": {0, 9}, "empty file, later": {9, 0}} {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -401,7 +403,10 @@ func (d publisher) createLink(entry int) error {
 			return t.withPath(name, err)
 		}
 	}
-	if err := t.root.Symlink(target, name); err != nil {
+	switch err := t.root.Symlink(target, name); {
+	case errors.Is(err, syscall.EPERM), errors.Is(err, errors.ErrUnsupported):
+		return fmt.Errorf("%s cannot be created: its file system has no symbolic links: choose another path", t.fullPath(name))
+	case err != nil:
 		return err
 	}
 	return writer(d).recordNew(name, entry)
