@@ -50,7 +50,9 @@ func TestForeignKey(t *testing.T) {
 	}{
 		{"untouched", func(string) error { return nil }, ""},
 		{"readable by all", func(path string) error { return os.Chmod(path, 0o644) }, "can be read by other users (mode 0644)"},
-		{"readable by the group", func(path string) error { return os.Chmod(path, 0o640) }, "or remove it to get a new identity"},
+		{"readable by the group", func(path string) error {
+			return errors.Join(os.Chmod(path, 0o640), os.Chown(path, -1, max(os.Getgid(), 1)))
+		}, "or remove it to get a new identity"},
 		{"of another user", func(path string) error { return os.Chown(path, 12345, -1) }, "belongs to user 12345"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,6 +67,25 @@ func TestForeignKey(t *testing.T) {
 			_, err := LoadKey(dir)
 			check(t, err, c.want)
 		})
+	}
+}
+
+// TestSecretFromSystemd reads a secret with the owner and the mode of a credential of a service: see LoadCredential= in
+// systemd.exec(5).
+func TestSecretFromSystemd(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	if err := errors.Join(os.WriteFile(path, []byte("secret"), 0o600), os.Chown(path, 0, 0)); err != nil {
+		t.Skip(err) // only root may
+	}
+	for mode, want := range map[os.FileMode]string{
+		0o400: "", 0o440: "", 0o444: "can be read by other users", 0o460: "can be read by other users",
+	} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadSecret(path)
+		check(t, err, want)
 	}
 }
 
