@@ -40,7 +40,7 @@ func newPlace(s *Start, name string) (p *place, err error) {
 		err = p.hide()
 	}
 	if err != nil {
-		RemoveEmpty(p.dest, p.parent)
+		_ = p.discard(nil) // err is the reason
 		return nil, p.explain(err)
 	}
 	return p, nil

@@ -34,6 +34,20 @@ func TestPlaceLocked(t *testing.T) {
 	}
 }
 
+// TestPlaceDiscarded checks that nothing is left of a new destination if no transfer was created in it.
+func TestPlaceDiscarded(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []bool{false, true} {
+		root := t.TempDir()
+		p, err := newPlace(&Start{Dest: filepath.Join(root, "new", "dst"), Dir: dir}, "src")
+		must(t, err)
+		must(t, p.discard(nil))
+		if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
+			t.Errorf("left %v, %v", left, err)
+		}
+	}
+}
+
 // TestPlaceReplaced checks that a file which took the place of the destination stays when the cast ends early.
 func TestPlaceReplaced(t *testing.T) {
 	t.Parallel()
