@@ -40,6 +40,8 @@ type publisher struct {
 	joined  time.Time             // zero for a new feed
 	reports map[libpeer.ID]Report // guarded by heads.mu
 
+	recording sync.Mutex // held while a head is recorded and becomes the newest one
+
 	posting sync.Mutex     // held during a post; guards delta
 	delta   *peer.Transfer // of the newest version, nil for none
 }
@@ -88,13 +90,14 @@ func (p *publisher) handle(m *group.Message) {
 		p.addReport(m)
 		return
 	}
-	if p.accept(m.From, signed) == nil {
+	p.recording.Lock()
+	defer p.recording.Unlock()
+	h := p.accept(m.From, signed)
+	if h == nil {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.record(p.newest); err != nil { // a post may have signed the next one
-		p.log.Error("the newest head was not recorded", "version", p.newest.Seq, "error", err)
+	if err := p.record(h); err != nil {
+		p.log.Error("the newest head was not recorded", "version", h.Seq, "error", err)
 	}
 }
 
@@ -190,14 +193,16 @@ func (p *publisher) sign(h, before *Head) error {
 	if err := h.seal(key); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.newest != before {
-		return fmt.Errorf("version %d was posted by another node with the feed's key: post again", p.newest.Seq)
+	p.recording.Lock()
+	defer p.recording.Unlock()
+	if newest := p.known(); newest != before {
+		return fmt.Errorf("version %d was posted by another node with the feed's key: post again", newest.Seq)
 	}
 	if err := p.record(h); err != nil {
 		return err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.set(h)
 	return nil
 }
