@@ -108,7 +108,7 @@ func Serve(out io.Writer) (*Server, error) {
 			hello.Addrs = append(hello.Addrs, netip.AddrPortFrom(ip, uint16(l.Addr().(*net.TCPAddr).Port)).String())
 		}
 		s.http = s.newHTTP(hello.Path)
-		s.serving.Go(func() { _ = s.http.Serve(quota.Limit(l, maxConns)) })
+		s.serving.Go(func() { _ = s.http.Serve(quota.Limit(l, quota.NewShared[netip.Addr](maxConns))) })
 	}
 	if attachable {
 		hello.Dir = dir

@@ -126,7 +126,7 @@ func (s *Server) HandleOpen(pattern string, h http.Handler) { s.open.Handle(patt
 
 // Serve answers clients, and blocks until [Server.Close].
 func (s *Server) Serve() error {
-	if err := s.http.Serve(quota.Limit(s.ln, maxConns)); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(quota.Limit(s.ln, quota.NewShared[netip.Addr](maxConns))); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// Limit returns a listener that closes connections beyond size, of one address or of all.
-func Limit(ln net.Listener, size int) net.Listener { return &listener{ln, NewShared[netip.Addr](size)} }
+// Limit returns a listener that closes connections of an address that gets no slot of conns. Listeners may share conns.
+func Limit(ln net.Listener, conns *Shared[netip.Addr]) net.Listener { return &listener{ln, conns} }
 
 type listener struct {
 	net.Listener

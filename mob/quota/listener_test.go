@@ -3,6 +3,7 @@ package quota
 import (
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 )
 
@@ -14,7 +15,7 @@ func TestLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inner.Close()
-	ln := Limit(inner, size)
+	ln := Limit(inner, NewShared[netip.Addr](size))
 	accepted := make(chan net.Conn, 2*size)
 	go func() {
 		for c, err := ln.Accept(); err == nil; c, err = ln.Accept() {

@@ -12,8 +12,6 @@ import (
 
 	"github.com/anacrolix/torrent/bencode"
 	"github.com/anacrolix/torrent/types/infohash"
-
-	"github.com/mobgrid/mob/mob/quota"
 )
 
 // maxHeader bounds the header of a request with its query, in bytes.
@@ -37,22 +35,12 @@ func (s *Server) newHTTP() *http.Server {
 	return h
 }
 
-// countConn closes connections beyond the bound immediately, of one address or of all: in the backlog they would
-// wait behind those that never end. It also makes Close wait for the connections, which net/http does not.
-func (s *Server) countConn(c net.Conn, state http.ConnState) {
+// countConn makes Close wait for the connections, which net/http does not.
+func (s *Server) countConn(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		s.serving.Add(1) // by a goroutine that is itself counted
-		from, _ := remoteIP(c.RemoteAddr().String())
-		if release, ok := s.conns.Take(quota.Host(from)); ok {
-			s.open.Store(c, release)
-		} else {
-			c.Close()
-		}
 	case http.StateClosed:
-		if release, ok := s.open.LoadAndDelete(c); ok {
-			release.(func())()
-		}
 		s.serving.Done()
 	}
 }

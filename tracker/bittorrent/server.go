@@ -32,7 +32,6 @@ type Server struct {
 	allowed atomic.Pointer[map[infohash.T]struct{}] // nil for all torrents
 	counts  struct{ requests, rejected atomic.Int64 }
 	conns   *quota.Shared[netip.Addr] // by the address that they are charged to
-	open    sync.Map                  // from each open net.Conn to the func() that releases its slot
 	serving sync.WaitGroup
 }
 
@@ -82,7 +81,7 @@ func (s *Server) serve(l net.Listener) {
 	at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
 	s.addrs = append(s.addrs, at)
 	s.serving.Go(func() {
-		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(quota.Limit(l, s.conns)); !errors.Is(err, http.ErrServerClosed) {
 			s.cfg.Log.Error("tracker stopped to serve HTTP", "address", at, "error", err)
 		}
 	})
