@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -211,13 +210,17 @@ func (c *Client) wait(ctx context.Context, method, path string, body, out any) e
 func (c *Client) stream(ctx context.Context, path string, body any, each func(Event)) (Event, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	var busy atomic.Bool    // each runs, which may wait for a terminal, as after Ctrl-S
 	var silent atomic.Int64 // seconds in which this process ran and waited for an event
 	go func() {
-		for silent.Add(1) <= streamTimeout { // it may be stopped for any time, as by Ctrl-Z
+		for silent.Load() <= streamTimeout { // it may be stopped for any time, as by Ctrl-Z
 			select {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
 				return
+			}
+			if !busy.Load() {
+				silent.Add(1)
 			}
 		}
 		cancel(c.hung())
@@ -237,9 +240,10 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 		if err != nil {
 			return Event{}, c.explain(ctx, err)
 		}
-		silent.Store(math.MinInt32) // each may wait for a terminal, as after Ctrl-S
+		busy.Store(true)
 		each(ev)
 		silent.Store(0)
+		busy.Store(false)
 		if ev.Error != nil {
 			return ev, ev.Error
 		}
