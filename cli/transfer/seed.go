@@ -154,9 +154,11 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	}
 	limited, cancel := withDeadline(ctx, f.deadline)
 	defer cancel()
-	forgotten := s.Info.Command || f.Path == "" // what is read from a pipe takes memory, and is of no use without its link
-	var before []peer.Status
-	if forgotten {
+	printed := false
+	// A node of this command ends with it. What is read from a pipe takes memory, and is of no use without its link.
+	forgotten := func() bool { return s.Info.Command || f.Path == "" && !printed }
+	var before []peer.Status // these stay
+	if forgotten() {
 		if before, err = s.Transfers(ctx); err != nil {
 			return err
 		}
@@ -168,10 +170,9 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err != nil {
 		return err
 	}
-	known := slices.ContainsFunc(before, func(b peer.Status) bool { return b.ID == st.ID })
-	forgotten = forgotten && !known
 	defer func() {
-		if forgotten {
+		known := slices.ContainsFunc(before, func(b peer.Status) bool { return b.ID == st.ID })
+		if forgotten() && !known {
 			err = errors.Join(err, forget(ctx, s, st.ID))
 		}
 	}()
@@ -182,7 +183,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	if err := printLink(a, st, skipped); err != nil {
 		return err
 	}
-	forgotten = forgotten && s.Info.Command
+	printed = true
 	switch {
 	case f.wait > 0:
 		return waitForNodes(limited, a, s, st, f)
