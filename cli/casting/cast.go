@@ -164,7 +164,7 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 	case f.set.Changed("exec") && strings.TrimSpace(f.Exec) == "":
 		return 0, errors.New("--exec is empty: give a command")
 	case f.Dest == "~" || strings.HasPrefix(f.Dest, "~/"):
-		return 0, fmt.Errorf("-o %s: ~ has no meaning on the hosts: leave it out, as a relative path starts where a login does; "+
+		return 0, fmt.Errorf("-o %s: ~ is not expanded on the hosts: leave it out, as a relative path starts where a login does; "+
 			"a directory of that name is ./~", f.Dest)
 	case f.set.Changed("drop-slow") && src != "-" && f.Exec == "":
 		return 0, errors.New("--drop-slow requires a stream: SRC - or --exec")
