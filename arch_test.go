@@ -68,9 +68,10 @@ var table = map[string]rule{
 	"peer/payload":         {ours: []string{"mob", "peer/store", "proto"}, tests: []string{"peer/payload/coded", "peer/store/storetest"}, outside: []string{}},
 	"peer/payload/coded":   {ours: []string{"mob", "mob/rlnc", "peer/payload", "peer/store", "proto"}, tests: []string{"peer/store/storetest"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 	"peer/metadata":        {ours: []string{"mob/plan", "mob/quota", "peer/datadir", "peer/limit", "peer/store/vfs", "peer/transport", "proto"}, outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p"}},
-	"peer/transport":       {ours: []string{"membership", "mob/quota", "proto", "proto/reach"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/crypto/chacha20poly1305", "golang.org/x/sys"}},
+	"peer/transport":       {ours: []string{"membership", "mob/quota", "peer/routes", "proto", "proto/reach"}, outside: []string{"github.com/libp2p/go-libp2p", "github.com/multiformats", "golang.org/x/crypto/chacha20poly1305", "golang.org/x/sys"}},
 	"peer/datadir":         {outside: []string{"github.com/libp2p/go-libp2p", "golang.org/x/sys"}},
 	"peer/limit":           {outside: []string{}},
+	"peer/routes":          {outside: []string{}},
 	"peer/shortname":       {outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p/core"}},
 	"peer/swarm":           {ours: []string{"membership", "mob", "mob/assign", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto", "proto/reach"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/dustin/go-humanize", "github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "mob/ranks", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/shortname", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
@@ -82,7 +83,7 @@ var table = map[string]rule{
 	"feed":       {ours: []string{"feed/delta", "group", "peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest"}},
 	"feed/delta": {ours: []string{"proto"}, outside: []string{}, pure: true},
 
-	"cast/launch": {ours: []string{"mob/quota"}, outside: []string{}},
+	"cast/launch": {ours: []string{"mob/quota", "peer/routes"}, outside: []string{}},
 	"cast/agent":  {ours: []string{"cast/launch", "cast/stream", "membership", "mob", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}},
 	"cast/stream": {ours: []string{"peer", "peer/datadir", "peer/store", "proto"}, tests: []string{"peer/peertest", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr", "golang.org/x/sys"}},
 

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+
+	"github.com/mobgrid/mob/peer/routes"
 )
 
 // MaxAddrs bounds the addresses of a host.
@@ -22,10 +24,10 @@ func Addrs() []netip.Addr {
 			}
 		}
 	}
-	routes := defaultRoutes()
+	first := routes.Default()
 	rank := func(a netip.Addr) int {
 		switch {
-		case slices.Contains(routes, a):
+		case slices.Contains(first, a):
 			return 0
 		case a.Is4():
 			return 1
@@ -43,15 +45,4 @@ func Addrs() []netip.Addr {
 func bindable(a netip.Addr) bool {
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
 	return err == nil && l.Close() == nil
-}
-
-// defaultRoutes returns the source addresses of the default routes. It sends nothing.
-func defaultRoutes() (all []netip.Addr) {
-	for _, remote := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // documentation addresses (RFC 5737, RFC 3849)
-		if c, err := net.Dial("udp", remote); err == nil {
-			all = append(all, c.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap())
-			_ = c.Close()
-		}
-	}
-	return all
 }

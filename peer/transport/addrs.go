@@ -2,7 +2,7 @@ package transport
 
 import (
 	"cmp"
-	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +12,8 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/mobgrid/mob/peer/routes"
 )
 
 // ParseAddrs parses binary multiaddrs and skips those that are invalid.
@@ -67,33 +69,22 @@ func (l *listenAddrs) of(n network.Network) []ma.Multiaddr {
 	defer l.mu.Unlock()
 	if now := time.Now(); now.After(l.until) {
 		if resolved, err := manet.ResolveUnspecifiedAddresses(all, nil); err == nil {
-			l.known, l.until = routesFirst(sortAddrs(resolved), defaultRoutes()), now.Add(listenAddrsAge)
+			l.known, l.until = routesFirst(sortAddrs(resolved), routes.Default()), now.Add(listenAddrsAge)
 		}
 	}
 	return slices.Clone(l.known)
 }
 
-// routesFirst moves the addresses with an IP of routes to the front.
-func routesFirst(all []ma.Multiaddr, routes []net.IP) []ma.Multiaddr {
+// routesFirst moves the addresses with one of some IPs to the front.
+func routesFirst(all []ma.Multiaddr, first []netip.Addr) []ma.Multiaddr {
 	rank := func(a ma.Multiaddr) int {
-		ip, err := manet.ToIP(a)
-		if err == nil && slices.ContainsFunc(routes, ip.Equal) {
+		ip, _ := manet.ToIP(a) // nil for a name
+		if at, ok := netip.AddrFromSlice(ip); ok && slices.Contains(first, at.Unmap()) {
 			return 0
 		}
 		return 1
 	}
 	slices.SortStableFunc(all, func(a, b ma.Multiaddr) int { return cmp.Compare(rank(a), rank(b)) })
-	return all
-}
-
-// defaultRoutes returns the source addresses of the default routes. It sends nothing.
-func defaultRoutes() (all []net.IP) {
-	for _, remote := range []string{"192.0.2.1:9", "[2001:db8::1]:9"} { // documentation addresses (RFC 5737, RFC 3849)
-		if c, err := net.Dial("udp", remote); err == nil {
-			all = append(all, c.LocalAddr().(*net.UDPAddr).IP)
-			_ = c.Close()
-		}
-	}
 	return all
 }
 

@@ -3,7 +3,7 @@ package transport
 import (
 	"context"
 	"fmt"
-	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -71,7 +71,7 @@ func TestRoutesFirst(t *testing.T) {
 		all = append(all, ma.StringCast(fmt.Sprintf("/ip4/10.96.0.%d/tcp/7", 20-i)))
 	}
 	want := append([]ma.Multiaddr{own4, own6}, sortAddrs(slices.Clone(all[2:]))...)
-	got := routesFirst(sortAddrs(all), []net.IP{net.ParseIP("fd00::5"), net.ParseIP("192.168.1.5")})
+	got := routesFirst(sortAddrs(all), []netip.Addr{netip.MustParseAddr("fd00::5"), netip.MustParseAddr("192.168.1.5")})
 	if !slices.EqualFunc(got, want, ma.Multiaddr.Equal) {
 		t.Errorf("%v", got)
 	}
