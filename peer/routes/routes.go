@@ -1,4 +1,4 @@
-// Package routes has the addresses by which other machines reach this one.
+// Package routes finds the addresses of this machine for other machines.
 package routes
 
 import (
