@@ -40,7 +40,7 @@ var table = map[string]rule{
 
 	"proto/reach": {outside: []string{"github.com/multiformats/go-multiaddr"}, pure: true},
 
-	"membership": {ours: []string{"proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
+	"membership": {ours: []string{"peer/datadir", "proto"}, outside: []string{"github.com/libp2p/go-libp2p/core"}},
 
 	"mob":             {ours: []string{"mob/assign", "mob/avail", "mob/bitset", "mob/conduct", "mob/flow", "mob/roster", "mob/session", "mob/timer", "proto"}, tests: []string{"mob/coded", "mob/pickertest", "mob/plan"}, outside: []string{}, pure: true},
 	"mob/assign":      {ours: []string{"mob/conduct", "mob/plan", "mob/ranks", "proto"}, outside: []string{}, pure: true},

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
+
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // The types of PEM blocks in files.
@@ -52,8 +53,7 @@ func blocks(text []byte, kinds ...string) ([][]byte, error) {
 	return out, nil
 }
 
-// ReadSecret reads the file of a secret. It fails if other users can read it too. Root's group may: a credential that
-// systemd passes to a service has mode 0440, and an access control list with the user of the service.
+// ReadSecret reads the file of a secret. It fails if other users can read it too, see [datadir.OthersMayRead].
 func ReadSecret(path string) (*Secret, error) {
 	text, info, err := readFile(path, maxFile)
 	if err != nil {
@@ -63,13 +63,9 @@ func ReadSecret(path string) (*Secret, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is not the secret of a network: %w", path, err)
 	}
-	denied := os.FileMode(0o077)
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Gid == 0 {
-		denied = 0o037
-	}
-	if mode := info.Mode().Perm(); mode&denied != 0 {
+	if datadir.OthersMayRead(info) {
 		return nil, fmt.Errorf("the network's secret %s can be read by other users (mode %04o): `chmod 600 %s`, "+
-			"or make a new network if one of them may have read it", path, mode, path)
+			"or make a new network if one of them may have read it", path, info.Mode().Perm(), path)
 	}
 	s, err := secretOf(b[0])
 	if err != nil {

@@ -27,18 +27,23 @@ func Create(dir string) error {
 	return nil
 }
 
-// checkPrivate fails if another user can read a file. Root's group may: a credential that systemd passes to a service has mode 0440,
-// and an access control list with the user of the service.
-func checkPrivate(path, hint string, info os.FileInfo) error {
-	if err := checkOwner(path, info); err != nil {
-		return err
-	}
+// OthersMayRead reports whether users other than its owner may read or change a file. Root's group may read it: a credential that
+// systemd passes to a service has mode 0440, and an access control list with the user of the service.
+func OthersMayRead(info os.FileInfo) bool {
 	denied := os.FileMode(0o077)
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Gid == 0 {
 		denied = 0o037
 	}
-	if mode := info.Mode().Perm(); mode&denied != 0 {
-		return fmt.Errorf("%s can be read by other users (mode %04o): `chmod 600 %s`%s", path, mode, path, hint)
+	return info.Mode().Perm()&denied != 0
+}
+
+// checkPrivate fails if another user can read a file.
+func checkPrivate(path, hint string, info os.FileInfo) error {
+	if err := checkOwner(path, info); err != nil {
+		return err
+	}
+	if OthersMayRead(info) {
+		return fmt.Errorf("%s can be read by other users (mode %04o): `chmod 600 %s`%s", path, info.Mode().Perm(), path, hint)
 	}
 	return nil
 }
