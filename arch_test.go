@@ -107,8 +107,8 @@ var table = map[string]rule{
 	"interop/collective": {tests: []string{"collective", "interop/netns", "interop/workers"}, outside: []string{}},
 	"interop/cast":       {tests: []string{"interop/netns", "interop/sshd"}, outside: []string{}},
 	"interop/bench": {ours: []string{"interop/bench/stock", "interop/netns", "interop/sshd", "mob", "mob/coded", "mob/plan", "mob/sim", "peer/payload/coded", "proto"}, tests: []string{"cli/control", "interop/bittorrent", "peer", "peer/limit"},
-		outside: []string{"github.com/prometheus/procfs", "golang.org/x/sys", "gonum.org/v1/plot"}},
-	"interop/bench/stock": {ours: []string{"interop/netns"}, outside: []string{"github.com/anacrolix/torrent/bencode"}},
+		outside: []string{"github.com/anacrolix/torrent/metainfo", "github.com/prometheus/procfs", "golang.org/x/sys", "gonum.org/v1/plot"}},
+	"interop/bench/stock": {ours: []string{"interop/netns", "proto"}, outside: []string{"github.com/anacrolix/torrent"}},
 
 	"interop/bench/operations": {ours: []string{"collective", "interop/bench", "interop/netns", "interop/workers"}, outside: []string{}},
 	"interop/mob-bench":        {ours: []string{"cast/hostset", "cli/command", "cli/term", "cli/topology", "interop/bench", "interop/bench/operations", "interop/bench/stock", "interop/netns", "mob/plan", "proto"}, tests: []string{"cli"}},

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/anacrolix/torrent/metainfo"
+
 	"github.com/mobgrid/mob/interop/bench/stock"
 	"github.com/mobgrid/mob/interop/netns"
 )
@@ -42,7 +44,7 @@ func (b BitTorrent) Prepare(ctx context.Context, site Site) (Transfer, error) {
 // btSwarm is a swarm of stock clients.
 type btSwarm struct {
 	swarm
-	torrent *stock.Torrent
+	torrent *metainfo.MetaInfo
 	tracker *stock.RunningTracker
 }
 
@@ -55,9 +57,13 @@ func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
 	cfg := stock.Config{
 		Dir:     site.Dir,
 		Torrent: filepath.Join(site.Dir, "content.torrent"),
-		Name:    s.torrent.Name,
+		Name:    filepath.Base(site.Content),
 	}
-	if err := os.WriteFile(cfg.Torrent, s.torrent.Encode(), 0o600); err != nil {
+	file, err := os.Create(cfg.Torrent)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.torrent.Write(file), file.Close()); err != nil {
 		return err
 	}
 	for _, n := range site.Receivers {
@@ -74,7 +80,7 @@ func (s *btSwarm) prepare(ctx context.Context, b BitTorrent, site Site) error {
 		return err
 	}
 	s.source = source
-	s.tracker, err = b.tracker().Start(site.Source, site.Dir, s.torrent.InfoHash())
+	s.tracker, err = b.tracker().Start(site.Source, site.Dir, s.torrent.HashInfoBytes())
 	if err != nil {
 		return err
 	}
