@@ -4,8 +4,8 @@
 // A bulk socket carries bytes between two nodes over TLS, one or several per pair. The
 // first bytes of an incoming connection distinguish the two:
 //
-//	TCP listener --> at most maxUndecided wait for 3 bytes --+--> 16 03 ..  TLS: a bulk socket
-//	                                                         +--> the rest: libp2p
+//	TCP listener --> wait for 3 bytes --+--> 16 03 ..  TLS: a bulk socket
+//	                                    +--> the rest: libp2p
 //
 // Bulk sockets use TLS 1.3 with libp2p's certificates, so both sides prove the same peer
 // ids as in libp2p, and a separate ALPN. The records after the handshake have keys that are

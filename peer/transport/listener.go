@@ -1,11 +1,10 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
-	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,8 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/transport"
 	manet "github.com/multiformats/go-multiaddr/net"
-
-	"github.com/mobgrid/mob/mob/quota"
 )
 
 const (
@@ -24,9 +21,6 @@ const (
 	// peekTimeout bounds the time until a connection has sent its first bytes. In
 	// both protocols the dialer sends first.
 	peekTimeout = 5 * time.Second
-	// maxUndecided bounds the connections of a listener that have not finished the
-	// peek and the handshake. Beyond its share the oldest of an address is closed.
-	maxUndecided = 512
 	// acceptRetry is the pause after a failed accept, as when descriptors are scarce.
 	acceptRetry = 50 * time.Millisecond
 )
@@ -39,14 +33,9 @@ type listener struct {
 	// the connection or passed it to its handler; c reads in.conn from the first byte.
 	handshake func(c net.Conn, in incoming)
 	others    chan incoming
-	done      chan struct{} // closed once accepting has ended, with err set
-	err       error
+	ctx       context.Context // ends with Close
+	cancel    context.CancelFunc
 	wg        sync.WaitGroup
-
-	mu        sync.Mutex
-	shares    *quota.Quota[netip.Addr]
-	undecided map[netip.Addr][]net.Conn // by address, the oldest first
-	closed    bool
 }
 
 // incoming is a connection with its scope in the resource manager.
@@ -62,25 +51,17 @@ func (in incoming) close() {
 
 // newListener starts to accept at l.
 func newListener(l transport.GatedMaListener, handshake func(net.Conn, incoming)) *listener {
-	s := &listener{
-		GatedMaListener: l,
-		handshake:       handshake,
-		others:          make(chan incoming),
-		done:            make(chan struct{}),
-		shares:          quota.New[netip.Addr](maxUndecided),
-		undecided:       map[netip.Addr][]net.Conn{},
-	}
+	s := &listener{GatedMaListener: l, handshake: handshake, others: make(chan incoming)}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Go(s.run)
 	return s
 }
 
-// run accepts connections until the listener is closed.
+// run accepts connections until the listener is closed. The host's limits bound the connections of one address.
 func (l *listener) run() {
-	defer close(l.done)
 	for {
 		conn, scope, err := l.GatedMaListener.Accept()
 		if errors.Is(err, net.ErrClosed) {
-			l.err = err
 			return
 		}
 		if err != nil {
@@ -88,52 +69,11 @@ func (l *listener) run() {
 			continue
 		}
 		setOptions(conn)
-		in := incoming{conn, scope}
-		host := HostOf(conn.RemoteMultiaddr())
-		if !l.enter(host, conn) {
-			in.close()
-			continue
-		}
 		l.wg.Go(func() {
-			defer l.leave(host, conn)
-			l.dispatch(in)
+			defer context.AfterFunc(l.ctx, func() { _ = conn.Close() })()
+			l.dispatch(incoming{conn, scope})
 		})
 	}
-}
-
-// enter records an undecided connection. If its address has its share, it closes the oldest.
-func (l *listener) enter(host netip.Addr, c net.Conn) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	of := l.undecided[host]
-	switch {
-	case l.closed:
-		return false
-	case l.shares.Take(host):
-	case len(of) == 0:
-		return false
-	default:
-		_ = of[0].Close()
-		of = of[1:]
-	}
-	l.undecided[host] = append(of, c)
-	return true
-}
-
-func (l *listener) leave(host netip.Addr, c net.Conn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	of := l.undecided[host]
-	i := slices.Index(of, c)
-	if i < 0 {
-		return // closed for a newer one
-	}
-	if of = slices.Delete(of, i, i+1); len(of) == 0 {
-		delete(l.undecided, host)
-	} else {
-		l.undecided[host] = of
-	}
-	l.shares.Release(host)
 }
 
 // dispatch reads the first bytes of a connection and routes it.
@@ -156,7 +96,7 @@ func (l *listener) dispatch(in incoming) {
 	case l.others <- incoming{peeked, in.scope}:
 		return
 	case <-timeout.C:
-	case <-l.done:
+	case <-l.ctx.Done():
 	}
 	in.close()
 }
@@ -165,8 +105,8 @@ func (l *listener) Accept() (manet.Conn, network.ConnManagementScope, error) {
 	select {
 	case in := <-l.others:
 		return in.conn, in.scope, nil
-	case <-l.done:
-		return nil, nil, l.err
+	case <-l.ctx.Done():
+		return nil, nil, net.ErrClosed
 	}
 }
 
@@ -174,14 +114,7 @@ func (l *listener) Accept() (manet.Conn, network.ConnManagementScope, error) {
 // and waits for their goroutines. Bulk sockets that have a handler stay open.
 func (l *listener) Close() error {
 	err := l.GatedMaListener.Close()
-	l.mu.Lock()
-	l.closed = true
-	for _, of := range l.undecided {
-		for _, c := range of {
-			_ = c.Close()
-		}
-	}
-	l.mu.Unlock()
+	l.cancel()
 	l.wg.Wait()
 	return err
 }

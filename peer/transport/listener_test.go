@@ -41,8 +41,8 @@ type pipeConn struct{ net.Conn }
 func (pipeConn) LocalMultiaddr() ma.Multiaddr  { return nil }
 func (pipeConn) RemoteMultiaddr() ma.Multiaddr { return nil }
 
-// TestSilentConnections opens more than maxUndecided connections that send too little to decide. The oldest are closed
-// for newer ones, and a bulk socket and a libp2p connection get through without delay.
+// TestSilentConnections opens connections that send too little to decide. A bulk socket and a libp2p connection get
+// through without delay.
 func TestSilentConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handshakes := make(chan struct{}, 1)
@@ -53,15 +53,13 @@ func TestSilentConnections(t *testing.T) {
 		})
 		defer l.Close()
 		began := time.Now()
-		connect := func(first string) net.Conn {
+		connect := func(first string) {
 			client, server := net.Pipe()
 			t.Cleanup(func() { client.Close() })
 			pipes.conns <- pipeConn{server}
 			_, _ = io.WriteString(client, first)
-			return client
 		}
-		oldest := connect("")
-		for i := range maxUndecided + 50 {
+		for i := range 500 {
 			connect(tlsPrefix[:i%2])
 		}
 		connect("\x16\x03\x01")
@@ -69,9 +67,6 @@ func TestSilentConnections(t *testing.T) {
 		go connect("\x13/m")
 		if _, _, err := l.Accept(); err != nil {
 			t.Error(err)
-		}
-		if _, err := oldest.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-			t.Errorf("reading from the oldest: %v, want EOF", err)
 		}
 		if took := time.Since(began); took > 0 {
 			t.Errorf("silent connections kept new ones out for %s", took)
