@@ -93,10 +93,8 @@ type Swarm interface {
 	// peer, and is dropped if the peer's connection has ended. Post blocks while the
 	// strategy is behind.
 	Post(ev mob.Event, from Peer)
-	// IsPeer reports whether a node is connected. It does not block.
-	IsPeer(id proto.PeerID) bool
-	// IsMember reports whether a tracker named a node. It does not block.
-	IsMember(id proto.PeerID) bool
+	// Knows reports whether a node is connected, or a tracker named it. It does not block.
+	Knows(id proto.PeerID) bool
 	// Suspect requests a check of a piece. It does not block.
 	Suspect(s Suspicion)
 	// Fail ends the swarm because of an error of this node.

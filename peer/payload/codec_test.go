@@ -32,8 +32,7 @@ type node struct {
 
 func (n *node) ID() proto.PeerID                        { return n.id }
 func (n *node) Post(ev mob.Event, _ payload.Peer)       { n.events = append(n.events, ev) }
-func (n *node) IsPeer(proto.PeerID) bool                { return true }
-func (n *node) IsMember(proto.PeerID) bool              { return false }
+func (n *node) Knows(proto.PeerID) bool                 { return true }
 func (n *node) Suspect(s payload.Suspicion)             { n.suspicions = append(n.suspicions, s) }
 func (n *node) Fail(err error)                          { n.t.Errorf("%s failed: %v", n.id, err) }
 func (n *node) take() (evs []mob.Event)                 { evs, n.events = n.events, nil; return evs }

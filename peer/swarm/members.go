@@ -83,10 +83,10 @@ func (s *Swarm) onUnreachable(id proto.PeerID, err error) {
 	s.step(mob.Unreachable{Peer: id})
 }
 
-// IsMember implements [payload.Swarm]. For a node that no tracker has named, the trackers are asked
-// for members, at most once in announceRetry.
-func (s *Swarm) IsMember(id proto.PeerID) bool {
-	if _, ok := s.byTracker.Load(id); ok || id == s.self {
+// Knows implements [payload.Swarm]. For another node the trackers are asked for members, at most once in
+// announceRetry.
+func (s *Swarm) Knows(id proto.PeerID) bool {
+	if _, ok := s.byTracker.Load(id); ok || id == s.self || s.session(id) != nil {
 		return true
 	}
 	now, last := time.Now().UnixNano(), s.askedAt.Load()

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mobgrid/mob/proto"
 )
 
 // TestUnknownMemberAnnounces checks that a node that no tracker named has the trackers asked, at most
@@ -12,6 +14,7 @@ func TestUnknownMemberAnnounces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Swarm{self: "self", progress: make(chan struct{}, 1)}
 		s.byTracker.Store(s.self[:2], true)
+		s.byID = map[proto.PeerID]*session{"peer": {}}
 		announces := func() int {
 			n := len(s.progress)
 			for range n {
@@ -19,13 +22,13 @@ func TestUnknownMemberAnnounces(t *testing.T) {
 			}
 			return n
 		}
-		if !s.IsMember("self") || !s.IsMember("se") || announces() != 0 {
+		if !s.Knows("self") || !s.Knows("se") || !s.Knows("peer") || announces() != 0 {
 			t.Error("a known member is unknown, or announced for")
 		}
 		for i, pause := range []time.Duration{0, announceRetry - 1, 1} {
 			time.Sleep(pause)
 			for range 100 {
-				if s.IsMember("unknown") {
+				if s.Knows("unknown") {
 					t.Fatal("an unknown node is a member")
 				}
 			}

@@ -37,9 +37,6 @@ func (t *sessions) sessionCount() int {
 	return len(t.byID)
 }
 
-// IsPeer implements [payload.Swarm].
-func (s *Swarm) IsPeer(id proto.PeerID) bool { return s.session(id) != nil }
-
 // onJoin adds a new session. Of two sessions with one peer that were dialed concurrently both sides keep the
 // one that the lesser id dialed, and otherwise the newer one: the peer has given up the older, which may be
 // silent after a network failure.

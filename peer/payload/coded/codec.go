@@ -32,7 +32,7 @@ func New(cfg payload.Config, coding proto.Coding, swarm []byte, key crypto.PrivK
 	if err != nil || key.Type() != crypto.Ed25519 {
 		return nil, errors.New("the node's key is not Ed25519, which coded transfers need: remove it to get a new identity")
 	}
-	content := newNamed(newDisk(&cfg, coding), swarm, ed25519.PrivateKey(raw), cfg.Swarm, cached(coding))
+	content := newNamed(newDisk(&cfg, coding), swarm, ed25519.PrivateKey(raw), cfg.Swarm.Knows, cached(coding))
 	return &Codec{base: base{cfg, content.content}, content: content}, nil
 }
 

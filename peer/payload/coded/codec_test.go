@@ -55,7 +55,7 @@ func TestKeyErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := payload.Config{Verifier: store.NewVerifier(m)}
+	cfg := payload.Config{Swarm: struct{ payload.Swarm }{}, Verifier: store.NewVerifier(m)}
 	if _, err := New(cfg, coding, nil, ed); err != nil {
 		t.Error(err)
 	}

@@ -20,12 +20,6 @@ type node struct {
 	corrupt func(number uint32, payload []byte)
 }
 
-// known is a directory of peers and members. A nil function has none.
-type known struct{ peer, member func(proto.PeerID) bool }
-
-func (k known) IsPeer(id proto.PeerID) bool   { return k.peer != nil && k.peer(id) }
-func (k known) IsMember(id proto.PeerID) bool { return k.member != nil && k.member(id) }
-
 // newNode returns a node that has nothing, with the key of id.
 func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	t.Helper()
@@ -36,7 +30,7 @@ func newNode(t testing.TB, c storetest.Content, k int, id byte) *node {
 	n := &node{store: c.Store(t)}
 	n.namedContent = newNamed(disk{newLayout(c.Manifest, coding), store.NewVerifier(c.Manifest), n.store}, []byte("swarm"),
 		ed25519.NewKeyFromSeed(slices.Repeat([]byte{id}, ed25519.SeedSize)),
-		known{peer: func(proto.PeerID) bool { return true }}, 2)
+		func(proto.PeerID) bool { return true }, 2)
 	return n
 }
 

@@ -10,10 +10,10 @@ import (
 // namedContent has blocks with names and signatures. Safe for concurrent use.
 type namedContent struct {
 	*content
-	swarm     []byte             // the content id: signatures are bound to it
-	key       ed25519.PrivateKey // signs the blocks that the node makes
-	members   members
-	polluters map[publicKey]bool // encoders that signed corrupt blocks; guarded by mu
+	swarm     []byte                     // the content id: signatures are bound to it
+	key       ed25519.PrivateKey         // signs the blocks that the node makes
+	knows     func(id proto.PeerID) bool // see [payload.Swarm]
+	polluters map[publicKey]bool         // encoders that signed corrupt blocks; guarded by mu
 }
 
 // liveBytes is about the size of all active generations.
@@ -27,8 +27,8 @@ func Live(c proto.Coding) int { return max(liveBytes/(c.K*c.Block), 4) }
 // generation for each block would cost more than everything else.
 func cached(c proto.Coding) int { return 2 * Live(c) }
 
-func newNamed(d disk, swarm []byte, key ed25519.PrivateKey, m members, cache int) *namedContent {
-	return &namedContent{newContent(d, cache, 0), swarm, key, m, map[publicKey]bool{}}
+func newNamed(d disk, swarm []byte, key ed25519.PrivateKey, knows func(proto.PeerID) bool, cache int) *namedContent {
+	return &namedContent{newContent(d, cache, 0), swarm, key, knows, map[publicKey]bool{}}
 }
 
 // take adds a requested block to its generation, and decodes that once it is full, which takes long. It does

@@ -5,12 +5,6 @@ import "github.com/mobgrid/mob/proto"
 // A polluter could sign each block with a new key, and no node would find the peer behind it. So a
 // block is taken only if its encoder is the sender, a joined peer, or a member that a tracker named.
 
-// members is the part of [payload.Swarm] that decides whether an encoder is known.
-type members interface {
-	IsPeer(id proto.PeerID) bool
-	IsMember(id proto.PeerID) bool
-}
-
 // peerOf returns the node that signs with a key: the peer id of an Ed25519 key has the key itself.
 func peerOf(k publicKey) proto.PeerID { return "\x00\x24\x08\x01\x12\x20" + proto.PeerID(k[:]) }
 
@@ -21,5 +15,5 @@ func (c *namedContent) admits(b *namedBlock) bool {
 	polluter := c.polluters[b.encoder]
 	c.mu.Unlock()
 	id := peerOf(b.encoder)
-	return !polluter && (b.sender == id || c.members.IsPeer(id) || c.members.IsMember(id))
+	return !polluter && (b.sender == id || c.knows(id))
 }

@@ -26,7 +26,7 @@ func TestFreshKeys(t *testing.T) {
 	const k = 4
 	c := storetest.Make(t, 1, storetest.File("", 8<<20))
 	source, n := newSource(t, c, k, 1), newNode(t, c, k, 2)
-	n.members = known{peer: func(id proto.PeerID) bool { return id == peerOf(source.public()) }}
+	n.knows = func(id proto.PeerID) bool { return id == peerOf(source.public()) }
 	for g := range n.Generations() {
 		number := n.number(g, k)
 		_, b := source.block(t, number)
@@ -52,18 +52,16 @@ func TestEncoderMustBeKnown(t *testing.T) {
 	c := storetest.Make(t, 1, storetest.File("", 2<<20))
 	source, n := newSource(t, c, 4, 1), newNode(t, c, 4, 2)
 	id := peerOf(source.public())
-	itself := func(of proto.PeerID) bool { return of == id }
 	for i, tt := range []struct {
 		sender proto.PeerID
-		known  known
+		known  bool
 		want   verdict
 	}{
-		{"relay", known{}, rejected},
-		{"relay", known{peer: itself}, held},
-		{"relay", known{member: itself}, held},
-		{id, known{}, held},
+		{"relay", false, rejected},
+		{"relay", true, held},
+		{id, false, held},
 	} {
-		n.members = tt.known
+		n.knows = func(of proto.PeerID) bool { return tt.known && of == id }
 		o, b := source.block(t, uint32(i))
 		if out, err := n.take(uint32(i), tt.sender, &o, b); err != nil || out.verdict != tt.want {
 			t.Errorf("case %d: verdict %d, %v", i, out.verdict, err)
