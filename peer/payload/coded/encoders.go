@@ -53,7 +53,7 @@ func newEncoders(d *disk, m *blockMemory, most int) encoders {
 	return encoders{disk: d, memory: m, max: max(most, 1)}
 }
 
-// add caches the source blocks of a decoded generation, which are counted already.
+// add caches the source blocks of a decoded generation.
 func (s *encoders) add(number int, blocks [][]byte) error {
 	e, err := newEncoder(blocks)
 	if err != nil {

@@ -128,7 +128,6 @@ func (c *content) prepare(g *generation) error {
 			return err
 		}
 	}
-	c.memory.count(d.Rank())
 	g.decoder, g.state = d, gathering
 	g.held = map[int]*namedBlock{}
 	return nil
@@ -192,19 +191,9 @@ func (c *content) decode(g *generation) (good bool, err error) {
 	named := g.held
 	c.end(g)
 	for _, b := range named {
-		c.memory.recycle(b.payload)
+		c.memory.free(b.payload)
 	}
 	return true, nil
-}
-
-// release drops the blocks of a generation. The caller holds its lock.
-func (c *content) release(g *generation) {
-	if g.decoder != nil {
-		c.memory.count(-g.decoder.Rank())
-	} else {
-		c.memory.count(-len(g.held))
-	}
-	g.decoder, g.held = nil, nil
 }
 
 // forget drops the blocks of a generation, which is gathered again from the start, unless they are being decoded. It reports whether
@@ -226,8 +215,7 @@ func (c *content) forget(generation int) bool {
 
 // end ends a generation. The caller holds its lock.
 func (c *content) end(g *generation) {
-	c.release(g)
-	g.state, g.claims = ended, nil
+	g.state, g.decoder, g.held, g.claims = ended, nil, nil, nil
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.active[g.number] == g {

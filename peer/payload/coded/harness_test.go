@@ -117,26 +117,13 @@ func (n *node) mustHave(t testing.TB, c storetest.Content) {
 	if len(n.active) != 0 {
 		t.Errorf("%d generations are active", len(n.active))
 	}
-	if got := n.memory.bytes.Load(); got != n.cachedBytes() {
-		t.Errorf("%d bytes are counted in memory, %d are cached", got, n.cachedBytes())
-	}
-}
-
-// cachedBytes returns the memory of the cached generations.
-func (n *node) cachedBytes() (sum int64) {
-	for _, x := range n.encoders.cached {
-		if e, err := x.load(); err == nil {
-			sum += int64(len(e.blocks) * n.Coding.Block)
-		}
-	}
-	return sum
 }
 
 // liveBytes returns the memory of all blocks.
-func (n *node) liveBytes() int64 {
+func (c *content) liveBytes() (sum int64) {
 	seen := map[*byte]int{}
 	note := func(b []byte) { seen[&b[0]] = len(b) }
-	for _, g := range n.active {
+	for _, g := range c.active {
 		for _, b := range g.held {
 			note(b.payload)
 		}
@@ -146,11 +133,15 @@ func (n *node) liveBytes() int64 {
 			}
 		}
 	}
-	var sum int64
 	for _, len := range seen {
 		sum += int64(len)
 	}
-	return sum + n.cachedBytes()
+	for _, x := range c.encoders.cached {
+		if e, err := x.load(); err == nil {
+			sum += int64(len(e.blocks) * c.Coding.Block)
+		}
+	}
+	return sum
 }
 
 // shuffled returns the blocks of a generation in random order.

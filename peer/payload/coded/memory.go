@@ -1,20 +1,15 @@
 package coded
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
-// blockMemory counts and recycles the memory of blocks. Safe for concurrent use.
+// blockMemory recycles the memory of blocks. Safe for concurrent use.
 type blockMemory struct {
-	size  int          // of a block, in bytes
-	bytes atomic.Int64 // of all blocks that are counted
-	pool  sync.Pool
+	size int // of a block, in bytes
+	pool sync.Pool
 }
 
-// get returns memory for a block, of any value, and counts it.
+// get returns memory for a block, of any value.
 func (m *blockMemory) get() []byte {
-	m.count(1)
 	if b, ok := m.pool.Get().(*[]byte); ok {
 		return *b
 	}
@@ -30,18 +25,9 @@ func (m *blockMemory) getAll(n int) [][]byte {
 	return blocks
 }
 
-// free recycles counted blocks that are no longer in use.
+// free recycles blocks that are no longer in use.
 func (m *blockMemory) free(blocks ...[]byte) {
-	m.count(-len(blocks))
-	m.recycle(blocks...)
-}
-
-// recycle recycles blocks that are no longer counted.
-func (m *blockMemory) recycle(blocks ...[]byte) {
 	for _, b := range blocks {
 		m.pool.Put(&b)
 	}
 }
-
-// count changes how many blocks are counted.
-func (m *blockMemory) count(blocks int) { m.bytes.Add(int64(blocks * m.size)) }

@@ -30,8 +30,7 @@ func (c *namedContent) drop(g *generation, bad func(*namedBlock) bool) (dropped 
 	if len(dropped) == 0 {
 		return nil, nil
 	}
-	c.release(g)
-	g.state = unprepared // if prepare fails, the next block prepares it again
+	g.state, g.decoder, g.held = unprepared, nil, nil // if prepare fails, the next block prepares it again
 	if err := c.prepare(g); err != nil {
 		return dropped, err
 	}
@@ -43,7 +42,6 @@ func (c *namedContent) drop(g *generation, bad func(*namedBlock) bool) (dropped 
 			return dropped, err
 		}
 		if innovative {
-			c.memory.count(1)
 			g.held[b.name] = b
 		}
 	}

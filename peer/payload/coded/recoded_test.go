@@ -173,8 +173,8 @@ func TestRecodedPolluted(t *testing.T) {
 			break
 		}
 	}
-	if n.store.Count() > 0 || n.memory.bytes.Load() != 0 {
-		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.store.Count(), n.memory.bytes.Load())
+	if n.store.Count() > 0 || n.liveBytes() != 0 {
+		t.Fatalf("%d pieces of a false generation are stored, %d bytes kept", n.store.Count(), n.liveBytes())
 	}
 	if err := n.make(make([]byte, n.frame(0)), 0, -1); !errors.Is(err, payload.ErrAbsent) {
 		t.Errorf("a block of what was thrown away: %v", err)
@@ -235,10 +235,10 @@ func TestRecodedMemory(t *testing.T) {
 		if out, _ := n.give(t, g, source.block(t, g, -1)); out.dropped >= 0 {
 			dropped = append(dropped, out.dropped)
 		}
-		if b := n.memory.bytes.Load(); b > maxGathered*generation {
+		if b := n.liveBytes(); b > maxGathered*generation {
 			t.Fatalf("%d bytes for %d generations", b, g+1)
 		}
-		if b := source.memory.bytes.Load(); b > maxKept*generation {
+		if b := source.liveBytes(); b > maxKept*generation {
 			t.Fatalf("%d bytes for making blocks", b)
 		}
 	}
@@ -247,12 +247,12 @@ func TestRecodedMemory(t *testing.T) {
 	}
 	for g := range n.Generations() {
 		feed(t, n, g, source)
-		if b := n.memory.bytes.Load(); b > (maxGathered+maxKept)*generation {
+		if b := n.liveBytes(); b > (maxGathered+maxKept)*generation {
 			t.Fatalf("%d bytes", b)
 		}
 	}
 	n.verify(t)
-	if b := n.memory.bytes.Load(); b != maxKept*generation {
+	if b := n.liveBytes(); b != maxKept*generation {
 		t.Errorf("%d bytes at the end", b)
 	}
 }

@@ -9,8 +9,7 @@ func (c *namedContent) startRepair(g *generation, out *outcome) {
 	for _, b := range g.held {
 		g.claims = append(g.claims, b.claim)
 	}
-	c.release(g)
-	g.state, g.held = repairing, map[int]*namedBlock{}
+	g.state, g.decoder, g.held = repairing, nil, map[int]*namedBlock{}
 	out.verdict, out.numbers = polluted, nil
 	for piece, end := c.Pieces(g.number); piece < end; piece++ {
 		if c.Store.Has(piece) { // the corrupt blocks did not matter to it, or it was stored before
