@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/mob"
-	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/proto/reach"
 )
@@ -19,23 +18,17 @@ const (
 	probation = time.Minute
 )
 
-// admission bounds inbound sessions. One address has at most as many slots as are free: a flood of identities
-// at one address does not fill the swarm.
-type admission struct{ inbound *quota.Quota[netip.Addr] }
-
-func newAdmission() admission { return admission{quota.New[netip.Addr](maxInbound)} }
-
 // admit reports whether there is room for a new session. It may end another one.
 func (s *Swarm) admit(c *session) bool {
 	c.admitted = time.Now()
 	if !c.inbound() {
 		return s.sessionCount() < maxSessions
 	}
-	if !s.admission.inbound.Take(c.host) {
+	if !s.inbound.Take(c.host) {
 		if !s.makeRoom(c) {
 			return false
 		}
-		s.admission.inbound.Grant(c.host)
+		s.inbound.Grant(c.host)
 	}
 	return true
 }
@@ -43,7 +36,7 @@ func (s *Swarm) admit(c *session) bool {
 // makeRoom ends the oldest session on probation that has exchanged no block: one of the same
 // address, or any if the table is full.
 func (s *Swarm) makeRoom(c *session) bool {
-	full := s.admission.inbound.Used() == maxInbound
+	full := s.inbound.Used() == maxInbound
 	var oldest *session
 	for _, o := range s.byID { // only the loop writes
 		useless := o.inbound() && o.blocks.Load() == 0 && time.Since(o.admitted) > probation

@@ -17,6 +17,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/proto"
 )
@@ -56,7 +57,7 @@ func (doorStream) Reset() error { return nil }
 
 func newDoor() *door {
 	d := &door{Swarm: &Swarm{base: &base{cfg: Config{Link: &proto.Link{InfoHash: proto.InfoHash{1}}}}, self: "self"}, protected: map[libpeer.ID]bool{}}
-	d.loopState = loopState{addrs: newAddressBook(), admission: newAdmission(), strategy: doorStrategy{}}
+	d.loopState = loopState{addrs: newAddressBook(), inbound: quota.New[netip.Addr](maxInbound), strategy: doorStrategy{}}
 	d.byID = map[proto.PeerID]*session{}
 	d.cfg.Host = doorHost{conns: doorConns{door: d}}
 	return d

@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/mobgrid/mob/membership"
@@ -23,19 +22,6 @@ func (s *Swarm) rejection(hello *proto.Hello, cert *membership.Certificate) *pro
 		return &proto.Goodbye{Code: proto.CodeExcluded, Text: permutation.Excluded(s.cfg.Cluster)}
 	}
 	return nil
-}
-
-// rejectedBy returns the reason for which a peer with this Hello cannot take part, nil if it can. With
-// another coding it is the Goodbye that the peer should have sent: older peers accept such nodes.
-func (s *Swarm) rejectedBy(hello *proto.Hello, cert *membership.Certificate) error {
-	no := s.rejection(hello, cert)
-	switch {
-	case no == nil:
-		return nil
-	case !s.coding.Agrees(hello.Features):
-		return &proto.RemoteError{Code: no.Code, Text: mismatch(proto.CodingOf(hello.Features), s.coding)}
-	}
-	return errors.New(no.Text)
 }
 
 func mismatch(here, other proto.Coding) string {

@@ -83,7 +83,9 @@ func (s *Swarm) connectAs(ctx context.Context, info libpeer.AddrInfo, key []byte
 		err = errors.New("peer answered for another swarm")
 	}
 	if err == nil {
-		err = s.rejectedBy(hello, membership.Of(stream))
+		if no := s.rejection(hello, membership.Of(stream)); no != nil {
+			err = errors.New(no.Text)
+		}
 	}
 	if err != nil {
 		_ = stream.Reset()

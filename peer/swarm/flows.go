@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"iter"
 	"sync"
 	"time"
 )
@@ -70,23 +69,20 @@ func (f *flows) allow(n int) {
 	}
 }
 
-func (f *flows) start(now time.Time) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if now.Before(f.retry) {
-			return
-		}
-		for server := range f.allowed {
-			if f.running[server] {
-				continue
-			}
+// start returns the servers that may send and do not run. The caller runs them.
+func (f *flows) start(now time.Time) (servers []int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if now.Before(f.retry) {
+		return nil
+	}
+	for server := range f.allowed {
+		if !f.running[server] {
 			f.running[server] = true
-			if !yield(server) {
-				return
-			}
+			servers = append(servers, server)
 		}
 	}
+	return servers
 }
 
 func (f *flows) failed(server int, until time.Time) {

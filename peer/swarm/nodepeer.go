@@ -122,12 +122,8 @@ func (c *nodePeer) release() {
 }
 
 func (c *nodePeer) reject(code proto.Code, why string) {
-	c.swarm.wg.Go(func() {
-		_ = c.stream.SetWriteDeadline(time.Now().Add(time.Second))
-		_ = proto.WriteMessage(c.stream, &proto.Goodbye{Code: code, Text: why})
-		_ = c.stream.CloseWrite()
-		c.close()
-	})
+	c.swarm.wg.Go(c.write)
+	c.closeWithError(code, why)
 }
 
 func (c *nodePeer) closeWithError(code proto.Code, why string) {

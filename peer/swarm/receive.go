@@ -19,7 +19,7 @@ import (
 //	                          worker. While that is behind it waits, and TCP slows down the
 //	                          sender. Coded blocks are written once they are decoded, and
 //	                          the worker writes blocks of pieces in several files.
-//	verify    verifyInWorker  The worker hashes or decodes. All blocks of one piece, or of
+//	verify    Codec.Verify    The worker hashes or decodes. All blocks of one piece, or of
 //	                          one generation, go to the same worker, in order.
 //	commit    Codec.Verify    With the last block of a piece, or of a generation, the worker
 //	                          commits it to the store if its hash matches.
@@ -136,9 +136,6 @@ func (c *session) count(n int) {
 	c.swarm.traffic.Received(c.shared, n)
 	c.source.Add(int64(n))
 }
-
-// verifyInWorker runs worker i until the swarm ends.
-func (s *Swarm) verifyInWorker(i int) { s.workers.Run(s.ctx, i, s.codec) }
 
 // Post implements [payload.Swarm].
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {

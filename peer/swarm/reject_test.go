@@ -7,12 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-
 	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
-	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -97,29 +94,6 @@ func TestLogsOtherCodingOnce(t *testing.T) {
 			if st := get.Status(); st.Phase != peer.Fetching || st.Connected != 0 {
 				t.Errorf("status %+v", st)
 			}
-		})
-	}
-}
-
-// TestOldPeerRejected dials a peer that accepts nodes which use another coding, as older
-// programs do: the node ends the session with the reason that the peer should have given.
-func TestOldPeerRejected(t *testing.T) {
-	t.Parallel()
-	for name, tt := range mismatches {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
-			_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{Coded: tt.seed, PieceLength: proto.MinCodedBlock})
-			features := proto.Coding{K: tt.seed}.Features()
-			a.Host().SetStreamHandler(proto.ControlProtocol, func(s network.Stream) {
-				hello, err := swarm.ReadHello(s)
-				if err != nil {
-					return
-				}
-				_ = proto.WriteMessage(s, &proto.Hello{Swarm: hello.Swarm, Cluster: "A", Features: features})
-			})
-			get := peertest.Get(t, b, codedAs(link, tt.get), filepath.Join(t.TempDir(), "out"))
-			waitExcluded(t, get, tt.text)
 		})
 	}
 }

@@ -229,7 +229,7 @@ func (v *server) share(waiting int) {
 	case waiting >= coreBacklog:
 		v.flows.atLeast(min(maxFlows, runtime.GOMAXPROCS(0)))
 	}
-	for i := range v.flows.start(time.Now()) {
+	for _, i := range v.flows.start(time.Now()) {
 		v.swarm.wg.Go(func() { v.serveToo(i) })
 	}
 }

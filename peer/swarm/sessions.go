@@ -92,7 +92,7 @@ func (s *Swarm) forget(c *session) {
 	}
 	s.unprotect(c)
 	if c.inbound() {
-		s.admission.inbound.Release(c.host)
+		s.inbound.Release(c.host)
 	}
 }
 

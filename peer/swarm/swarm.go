@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/mob"
+	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/transport"
@@ -66,7 +68,9 @@ type loopState struct {
 	strategy mob.Strategy
 	rates    rates
 	addrs    *addressBook
-	admission
+	// inbound bounds inbound sessions. One address has at most as many slots as are free: a flood of identities at
+	// one address does not fill the swarm.
+	inbound *quota.Quota[netip.Addr]
 	completeNodes
 	site     siteReach
 	throttle throttle
@@ -94,7 +98,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		sources:  sources{own: cfg.Cluster},
 		loopState: loopState{
 			addrs:         newAddressBook(),
-			admission:     newAdmission(),
+			inbound:       quota.New[netip.Addr](maxInbound),
 			completeNodes: newCompleteNodes(),
 			site:          newSiteReach(cfg.Cluster),
 			dials:         make(chan struct{}, maxDials),
@@ -140,7 +144,7 @@ func (s *Swarm) Run(members []proto.Member) error {
 	s.wg.Go(func() { s.bootstrap(transport.AddrInfos(s.cfg.Link.Peers, libpeer.ID(s.self))) })
 	s.wg.Go(s.checker.run)
 	for i := range s.workers {
-		s.wg.Go(func() { s.verifyInWorker(i) })
+		s.wg.Go(func() { s.workers.Run(s.ctx, i, s.codec) })
 	}
 	s.loop()
 	s.wg.Wait()
