@@ -21,7 +21,7 @@ func (e *AliasError) Error() string {
 		"such as one that tells upper from lower case", e.Path, e.Other)
 }
 
-// fileID is the ID of a file of the layout.
+// fileID is the ID of a file.
 type fileID struct {
 	vfs.ID
 	file int
@@ -32,7 +32,7 @@ func (t *tree) findAliases(ids []fileID) error {
 	slices.SortFunc(ids, func(a, b fileID) int { return cmp.Or(cmp.Compare(a.Inode, b.Inode), cmp.Compare(a.Device, b.Device)) })
 	for i := 1; i < len(ids); i++ {
 		if a, b := ids[i-1], ids[i]; a.ID == b.ID {
-			return &AliasError{Path: t.fullPath(t.fileName(min(a.file, b.file))), Other: t.fullPath(t.fileName(max(a.file, b.file)))}
+			return &AliasError{Path: t.fullPath(t.name(min(a.file, b.file))), Other: t.fullPath(t.name(max(a.file, b.file)))}
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	if err := d.journal.Boot(journal.CurrentBoot()); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	if isSingle(m) && d.tree.layout.files() > 0 {
+	if isSingle(m) && m.Entries[0].Size > 0 {
 		if err := (writer{d.Disk}).prepare(0); err != nil {
 			return nil, errors.Join(cannotCreate(at.path, err), d.Close())
 		}
@@ -125,11 +125,10 @@ func (d opening) startJournal(dir string, at *place, seed bool) (*Disk, error) {
 
 // newDisk returns a store of the content of m without a journal. Its files are not open.
 func newDisk(m *proto.Manifest, files *Files) *Disk {
-	l := newLayout(m)
 	d := &Disk{
 		pieces: newPieces(m),
-		tree:   &tree{m: m, layout: l, files: files, names: names{changed: make(map[string]bool)}},
-		files:  &table{files: make([]fileRecord, l.files())},
+		tree:   &tree{layout: newLayout(m), files: files, names: names{changed: make(map[string]bool)}},
+		files:  &table{files: make([]fileRecord, len(m.Entries)+1)},
 		flush:  flushState{every: syncEvery},
 		zeros:  sync.OnceValue(func() pieceSum { return hashZeros(newPieceHash(m), int64(m.PieceLength)) }),
 	}
@@ -160,16 +159,18 @@ func (d opening) openJournal(dir string) error {
 	}
 	d.parts.path = filepath.Join(dir, partsFile)
 	d.journal, err = journal.Open(d.tree.files.state, filepath.Join(dir, JournalFile), id, d.shape())
-	return err
+	if err != nil {
+		return err
+	}
+	for i := range d.files.files {
+		d.files.files[i].File = d.journal.File(i)
+	}
+	return nil
 }
 
 // shape describes the content to the journal.
 func (d opening) shape() journal.Shape {
-	l := &d.tree.layout
-	return journal.Shape{
-		Pieces: d.m.Pieces(), Entries: len(d.m.Entries), Files: l.entries,
-		PiecesOf: l.filePieces,
-	}
+	return journal.Shape{Pieces: d.m.Pieces(), Entries: len(d.m.Entries), PiecesOf: d.tree.filePieces}
 }
 
 // Files in a state directory.

@@ -45,14 +45,10 @@ const (
 
 // ReadAt implements [io.ReaderAt]. It does not allocate if all files it needs are open.
 func (d *Disk) ReadAt(p []byte, offset int64) (n int, err error) {
-	l := &d.tree.layout
 	if offset < 0 {
 		return 0, errNegativeOffset
 	}
-	if offset < l.length {
-		n, err = l.each(p, offset, d.readFile)
-	}
-	if err == nil && n < len(p) {
+	if n, err = d.tree.each(p, offset, d.readFile); err == nil && n < len(p) {
 		err = io.EOF
 	}
 	return n, err
@@ -62,24 +58,24 @@ func (d *Disk) ReadAt(p []byte, offset int64) (n int, err error) {
 func (d *Disk) readFile(file int, p []byte, offset int64) (int, error) {
 	t := d.tree
 	switch {
-	case t.layout.leftOut(file):
-		return d.parts.readAt(p, t.layout.starts[file]+offset)
-	case t.layout.pad(file):
+	case t.m.LeavesOut(file):
+		return d.parts.readAt(p, t.start(file)+offset)
+	case t.pad(file):
 		clear(p)
 		return len(p), nil
 	}
 	h, err := t.files.acquire(d, file)
 	if err != nil {
-		return 0, t.unreadable(t.fileName(file), err)
+		return 0, t.unreadable(t.name(file), err)
 	}
 	defer t.files.release(h)
 	n, err := h.f.ReadAt(p, offset)
 	if n < len(p) && err == io.EOF {
 		return n, fmt.Errorf("%s ends before its %d bytes: %w",
-			t.fullPath(t.fileName(file)), t.layout.size(file), io.ErrUnexpectedEOF)
+			t.fullPath(t.name(file)), t.size(file), io.ErrUnexpectedEOF)
 	}
 	if n < len(p) {
-		return n, t.unreadable(t.fileName(file), err)
+		return n, t.unreadable(t.name(file), err)
 	}
 	return n, nil
 }
@@ -92,7 +88,7 @@ func (d *Disk) WriteAt(p []byte, offset int64) (int, error) {
 	if err := d.pieces.write(len(p), offset); err != nil || len(p) == 0 {
 		return 0, err
 	}
-	return d.tree.layout.each(p, offset, writer{d}.writeAt)
+	return d.tree.each(p, offset, writer{d}.writeAt)
 }
 
 // openFile implements opener.
@@ -104,18 +100,18 @@ func (d *Disk) openFile(file int) (vfs.File, error) {
 	if rec.state == fileOpen {
 		return writer{d}.openAgain(file)
 	}
-	f, info, err := d.openRead(t.entry(file))
+	f, info, err := d.openRead(file)
 	// Peers must not get bytes of a file that was not seeded.
 	if err == nil && vfs.Follows(t.files.fs) && rec.Inode != 0 && rec.Inode != vfs.StatOf(info).Inode {
 		_ = f.Close() // nothing was written
-		return nil, &ChangedError{Path: t.fullPath(t.fileName(file)), Reason: "it is another file now; seed it again"}
+		return nil, &ChangedError{Path: t.fullPath(t.name(file)), Reason: "it is another file now; seed it again"}
 	}
 	return f, err
 }
 
-// openRead opens the file of an entry for reading. If its mode denies that, it keeps its stamp.
-func (d *Disk) openRead(entry int) (f vfs.File, info fs.FileInfo, err error) {
-	t, name := d.tree, d.tree.name(entry)
+// openRead opens a file for reading. If its mode denies that, it keeps its stamp.
+func (d *Disk) openRead(file int) (f vfs.File, info fs.FileInfo, err error) {
+	t, name := d.tree, d.tree.name(file)
 	if f, info, err = t.openRegular(name, os.O_RDONLY); !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
 		return f, info, err
 	}
@@ -127,32 +123,24 @@ func (d *Disk) openRead(entry int) (f vfs.File, info fs.FileInfo, err error) {
 		f, info, err = t.openRegular(name, os.O_RDONLY)
 		return f, err
 	})
-	d.keepStamp(entry, was)
+	d.keepStamp(file, was)
 	return f, info, err
 }
 
-// keepStamp gives the file of an entry the stamp that it has since the store changed its mode. Before that, it was as was
-// describes.
-func (d *Disk) keepStamp(entry int, was fs.FileInfo) {
-	is, err := regular(d.tree.find(d.tree.name(entry)))
+// keepStamp gives a file the stamp that it has since the store changed its mode. Before that, it was as was describes.
+func (d *Disk) keepStamp(file int, was fs.FileInfo) {
+	is, err := d.tree.stat(file)
 	if err != nil || is == nil || is.Size() != was.Size() || !is.ModTime().Equal(was.ModTime()) {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	rec, file := fileRecord{File: d.journal.File(entry)}, d.tree.layout.file(entry)
-	if file >= 0 {
-		rec = d.files.at(file)
-	}
-	if rec.Stamp != stampOf(was) || rec.Stamp == stampOf(is) {
+	if s := d.files.at(file).Stamp; s != stampOf(was) || s == stampOf(is) {
 		return
 	}
-	rec.Stamp = stampOf(is)
-	if file >= 0 {
-		d.files.update(file, func(f *fileRecord) { f.Stamp = rec.Stamp })
-	}
+	rec := d.files.update(file, func(f *fileRecord) { f.Stamp = stampOf(is) })
 	if !d.closed && !rec.written {
-		_ = d.journal.SetFile(entry, rec.File) // without it the file is hashed again, or counts as changed
+		_ = d.journal.SetFile(file, rec.File) // without it the file is hashed again, or counts as changed
 	}
 }
 
@@ -170,7 +158,7 @@ func (d *Disk) closeFiles() {
 }
 
 // complete reports whether all pieces of a file are verified.
-func (d *Disk) complete(file int) bool { return d.tree.layout.every(file, d.verified.has) }
+func (d *Disk) complete(file int) bool { return d.tree.every(file, d.verified.has) }
 
 // Commit implements [Store]. Once a flush has failed, so does Commit; the store has
 // to be opened again.
@@ -223,13 +211,11 @@ func (d *Disk) commit(piece int, found bool) (bool, error) {
 
 // setDirty records that the next flush has to cover a piece. It reports whether the piece has bytes of left-out files.
 func (d *Disk) setDirty(piece int) (inParts bool) {
-	first, after := d.tree.layout.pieceFiles(piece)
-	for file := first; file < after; file++ {
-		d.files.update(file, func(f *fileRecord) { f.dirty = !d.tree.layout.pad(file) })
-		if d.tree.layout.leftOut(file) {
-			inParts = true
-			d.parts.dirty.Store(true)
-		}
+	for file := range d.tree.filesOf(piece) {
+		d.files.update(file, func(f *fileRecord) { f.dirty = true })
+	}
+	if inParts = d.tree.inParts(piece); inParts {
+		d.parts.dirty.Store(true)
 	}
 	return inParts
 }
@@ -276,7 +262,7 @@ func (d *Disk) check(piece int) error {
 // cached of them, where it can. The store may be in use.
 func (d *Disk) Refresh() {
 	t := d.tree
-	for file := range t.layout.onDisk(0, t.layout.files()) {
+	for file := range t.all() {
 		h, err := t.files.acquire(d, file)
 		if err != nil {
 			continue // the read of its pieces says why
@@ -290,29 +276,23 @@ func (d *Disk) Refresh() {
 // hashHole returns the hashes of a piece if it is in holes of sparse files. The answer is what a read would have returned at
 // that moment.
 func (d *Disk) hashHole(piece int) (sum pieceSum, ok bool) {
-	l := &d.tree.layout
+	t := d.tree
 	// Only the last piece may be shorter. It is read, as its hash differs.
 	offset, n := d.m.PieceOffset(piece), int64(d.m.PieceSize(piece))
-	if n < int64(d.m.PieceLength) {
+	if n < int64(d.m.PieceLength) || t.inParts(piece) {
 		return sum, false
 	}
-	for file := l.find(offset); n > 0; file++ {
-		part := min(n, l.end(file)-offset)
-		if l.leftOut(file) {
+	for file := range t.filesOf(piece) {
+		h, err := t.files.acquire(d, file)
+		if err != nil {
 			return sum, false
 		}
-		if !l.pad(file) {
-			h, err := d.tree.files.acquire(d, file)
-			if err != nil {
-				return sum, false
-			}
-			hole := h.f.IsHole(offset-l.starts[file], part)
-			d.tree.files.release(h)
-			if !hole {
-				return sum, false
-			}
+		from := max(offset, t.start(file))
+		hole := h.f.IsHole(from-t.start(file), min(offset+n, t.ends[file])-from)
+		t.files.release(h)
+		if !hole {
+			return sum, false
 		}
-		offset, n = offset+part, n-part
 	}
 	return d.zeros(), true
 }

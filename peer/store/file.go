@@ -8,7 +8,7 @@ import (
 	"github.com/mobgrid/mob/peer/store/journal"
 )
 
-// fileState is the state of a file of the layout. Its pieces have separate states.
+// fileState is the state of a file with bytes. Its pieces have separate states.
 //
 //	      create        last piece       Publish
 //	gone -------> open -----------> full -------> final
@@ -58,7 +58,7 @@ func (s fileState) next(e fileEvent) fileState {
 	return s
 }
 
-// fileRecord is the record of a file of the layout. While the file is written to, it has no time in its stamp. In the states full
+// fileRecord is the record of an entry. Only a file with bytes has a state. While the file is written to, it has no time in its stamp. In the states full
 // and final, the stamp is the one that the store left.
 type fileRecord struct {
 	journal.File
@@ -92,7 +92,7 @@ func awaitTick(changed int64) {
 	}
 }
 
-// table has the files of a store. Nothing waits for a disk while it is locked.
+// table has the entries of a store, the root last. Nothing waits for a disk while it is locked.
 type table struct {
 	mu    sync.Mutex
 	files []fileRecord

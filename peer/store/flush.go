@@ -73,7 +73,7 @@ func (d *Disk) fail(cause error) {
 	}
 	for _, piece := range d.journal.Unmarked() {
 		d.unverify(piece)
-		for file := range d.tree.layout.filesOf(piece) {
+		for file := range d.tree.filesOf(piece) {
 			lost[file] = true
 		}
 	}
@@ -121,10 +121,10 @@ func (d *Disk) lastState(file int, rec fileRecord) (s journal.Stamp, err error) 
 		return s, nil
 	}
 	info, err := d.tree.stat(file)
-	if err != nil || info == nil || info.Size() != d.tree.layout.size(file) {
+	if err != nil || info == nil || info.Size() != d.tree.size(file) {
 		return s, err
 	}
-	if !d.journal.Seed() && !d.tree.owns(d.tree.fileName(file), rec.File, info) {
+	if !d.journal.Seed() && !d.tree.owns(d.tree.name(file), rec.File, info) {
 		return s, nil // another file has the name by now
 	}
 	return stampOf(info), nil
@@ -137,14 +137,14 @@ func (d *Disk) recordStamps(states Stamps) error {
 	}
 	records := make(map[int]journal.File)
 	for file, s := range states {
-		rec, entry := d.files.at(file), d.tree.entry(file)
+		rec := d.files.at(file)
 		if rec.foreign || rec.Inode != s.Inode && !d.journal.Seed() { // a user may replace the files of a seed
 			delete(states, file)
 			continue
 		}
 		rec.Stamp = s
-		if d.journal.File(entry) != rec.File {
-			records[entry] = rec.File
+		if d.journal.File(file) != rec.File {
+			records[file] = rec.File
 		}
 	}
 	if err := d.journal.SetFiles(records); err != nil {
@@ -212,7 +212,7 @@ func (d flusher) syncEach() error {
 		case e.Kind == proto.Dir:
 			err = t.syncDir(t.name(i))
 		case e.Kind == proto.File && e.Size > 0:
-			err = d.syncFile(t.layout.file(i))
+			err = d.syncFile(i)
 		case e.Kind == proto.File:
 			err = d.syncEmpty(i)
 		}
@@ -226,7 +226,7 @@ func (d flusher) syncEach() error {
 	return t.syncParent()
 }
 
-// syncFile flushes a file of the layout, unless it was removed or replaced: then its pieces will not be trusted.
+// syncFile flushes a file, unless it was removed or replaced: then its pieces will not be trusted.
 func (d flusher) syncFile(file int) error {
 	h, err := d.tree.files.acquire(d.Disk, file)
 	if removed(err) {
@@ -241,7 +241,7 @@ func (d flusher) syncFile(file int) error {
 
 // dropCache makes the next reads of a file come from the disk.
 func (t *tree) dropCache(file int) {
-	f, _, err := t.openRegular(t.fileName(file), os.O_RDONLY)
+	f, _, err := t.openRegular(t.name(file), os.O_RDONLY)
 	if err != nil {
 		return // it cannot be read
 	}
@@ -276,7 +276,7 @@ func (t *tree) syncNames() error {
 func (d flusher) syncEmpty(entry int) error {
 	t, name := d.tree, d.tree.name(entry)
 	info, err := t.find(name)
-	if info == nil || !t.owns(name, d.entry(entry), info) {
+	if info == nil || !d.owns(entry, info) {
 		return err
 	}
 	f, _, err := d.openRead(entry)

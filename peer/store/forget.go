@@ -45,7 +45,7 @@ func (d *Disk) Forget(piece int) error {
 
 // missingFiles returns the files of a piece that are not there.
 func (t *tree) missingFiles(piece int) (missing []int) {
-	for file := range t.layout.filesOf(piece) {
+	for file := range t.filesOf(piece) {
 		if info, err := t.stat(file); err == nil && info == nil {
 			missing = append(missing, file)
 		}
@@ -80,12 +80,12 @@ func (d *Disk) demote(piece int) error {
 
 // demoteFrom makes the pieces of a file missing that have bytes from an offset on. The caller holds the lock.
 func (d *Disk) demoteFrom(file int, offset int64) error {
-	l := &d.tree.layout
-	if offset >= l.size(file) {
+	t := d.tree
+	if offset >= t.size(file) {
 		return nil
 	}
-	_, after := l.filePieces(file)
-	for piece := int((l.starts[file] + offset) / int64(d.m.PieceLength)); piece < after; piece++ {
+	_, after := t.filePieces(file)
+	for piece := int((t.start(file) + offset) / int64(d.m.PieceLength)); piece < after; piece++ {
 		if d.journal.State(piece) == journal.Missing {
 			continue
 		}
@@ -100,7 +100,7 @@ func (d *Disk) demoteFrom(file int, offset int64) error {
 func (d *Disk) unload(missing []int) {
 	next := 0
 	for _, file := range missing {
-		first, after := d.tree.layout.filePieces(file)
+		first, after := d.tree.filePieces(file)
 		for piece := max(first, next); piece < after; piece++ {
 			d.drop(piece)
 			d.reopen(piece)
@@ -111,7 +111,7 @@ func (d *Disk) unload(missing []int) {
 
 // reopen records that the files of a piece will be written to.
 func (d *Disk) reopen(piece int) {
-	for file := range d.tree.layout.filesOf(piece) {
+	for file := range d.tree.filesOf(piece) {
 		d.files.happened(file, pieceMissing)
 	}
 }

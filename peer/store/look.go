@@ -102,8 +102,8 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		return rec.left() && !rec.fits(info)
 	}
 	for i := range t.m.Entries {
-		file := t.layout.file(i)
-		if t.m.Entries[i].Kind == proto.Pad || file < 0 && !empty || file >= 0 && !all && t.layout.every(file, missing) {
+		hasBytes := t.size(i) > 0
+		if t.pad(i) || !hasBytes && !empty || hasBytes && !all && t.every(i, missing) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -117,7 +117,7 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		switch {
 		case err != nil:
 			what = NoAccess
-		case what == "" && file >= 0 && changed(file, info):
+		case what == "" && hasBytes && changed(i, info):
 			what = Changed
 		case what == "":
 			continue
@@ -191,9 +191,12 @@ type Stamps map[int]journal.Stamp
 // Changed returns the stamps of the files that were changed since the store left or verified them. See Accept.
 func (d *Disk) Changed() Stamps {
 	changed, last := make(Stamps), int64(0)
-	for _, file := range d.files.all((*fileRecord).left) {
-		info, err := d.tree.stat(file)
-		if rec := d.files.at(file); err == nil && info != nil && !rec.fits(info) {
+	for file := range d.tree.all() {
+		rec := d.files.at(file)
+		if !rec.left() {
+			continue
+		}
+		if info, err := d.tree.stat(file); err == nil && info != nil && !rec.fits(info) {
 			changed[file] = stampOf(info)
 			last = max(last, changed[file].Changed)
 		}
@@ -209,7 +212,7 @@ func (d *Disk) Accept(changed Stamps, good []bool) error {
 	defer d.mu.Unlock()
 	changed = maps.Clone(changed)
 	for file := range changed {
-		if !d.tree.layout.every(file, func(piece int) bool { return good[piece] }) {
+		if !d.tree.every(file, func(piece int) bool { return good[piece] }) {
 			delete(changed, file)
 			continue
 		}
@@ -223,7 +226,7 @@ func (d *Disk) Accept(changed Stamps, good []bool) error {
 func (d *Disk) Foreign() []bool {
 	foreign := make([]bool, d.m.Pieces())
 	for _, file := range d.files.all(func(f *fileRecord) bool { return f.foreign && f.state == fileFinal }) {
-		first, after := d.tree.layout.filePieces(file)
+		first, after := d.tree.filePieces(file)
 		for piece := first; piece < after; piece++ {
 			foreign[piece] = true
 		}
@@ -265,4 +268,4 @@ func (l *looker) find(entry int) (fs.FileInfo, error) {
 }
 
 // stat is the tree's stat.
-func (l *looker) stat(file int) (fs.FileInfo, error) { return regular(l.find(l.t.entry(file))) }
+func (l *looker) stat(file int) (fs.FileInfo, error) { return regular(l.find(file)) }

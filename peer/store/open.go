@@ -112,7 +112,7 @@ func (d opening) hasPieces(boot journal.BootID) bool {
 		if !d.journal.Lasting(piece, boot) {
 			continue
 		}
-		for range d.tree.layout.filesOf(piece) {
+		for range d.tree.filesOf(piece) {
 			return true
 		}
 	}
@@ -145,12 +145,12 @@ func (d opening) recordRoot(made bool) error {
 	if made {
 		root.Born = d.tree.root.Born(".")
 	}
-	return d.journal.SetFile(len(d.m.Entries), root)
+	return d.setRecord(len(d.m.Entries), func(f *journal.File) { *f = root })
 }
 
 // checkThere returns [ErrGone] if none of the content's files exists.
 func (d opening) checkThere() error {
-	for file := range d.tree.layout.onDisk(0, d.tree.layout.files()) {
+	for file := range d.tree.all() {
 		if info, err := d.tree.stat(file); err != nil || info != nil {
 			return err
 		}
@@ -191,25 +191,25 @@ func (d opening) inspectAll() error {
 			return err
 		}
 	}
-	ids, final := make([]fileID, 0, d.tree.layout.files()), true
+	ids, final := make([]fileID, 0, len(d.m.Entries)), true
 	look := looker{t: d.tree}
 	for i := range d.m.Entries {
-		file := d.tree.layout.file(i)
-		if seed && file < 0 {
+		hasBytes := d.tree.size(i) > 0
+		if seed && !hasBytes {
 			continue
 		}
-		info, err := d.inspect(i, file, &look)
+		info, err := d.inspect(i, &look)
 		if err != nil {
 			return err
 		}
-		if d.m.Entries[i].Kind == proto.Pad {
+		if d.tree.pad(i) {
 			continue
 		}
 		final = final && info != nil
-		if file >= 0 && info != nil {
-			final = final && d.files.at(file).state == fileFinal && info.Size() == d.tree.layout.size(file)
+		if hasBytes && info != nil {
+			final = final && d.files.at(i).state == fileFinal && info.Size() == d.tree.size(i)
 			if s := vfs.StatOf(info); s.Inode != 0 && s.Links == 1 {
-				ids = append(ids, fileID{vfs.IDOf(info), file})
+				ids = append(ids, fileID{vfs.IDOf(info), i})
 			}
 		}
 	}
@@ -235,27 +235,25 @@ func (d opening) inspectAll() error {
 }
 
 // inspect compares an entry with its record. It returns nil if it does not exist.
-func (d opening) inspect(entry, file int, look *looker) (info fs.FileInfo, err error) {
-	if file >= 0 {
-		d.files.update(file, func(f *fileRecord) { f.File = d.journal.File(entry) })
-	}
-	if d.m.Entries[entry].Kind == proto.Pad {
+func (d opening) inspect(entry int, look *looker) (info fs.FileInfo, err error) {
+	if d.tree.pad(entry) {
 		if d.fresh && !d.m.LeavesOut(entry) { // it needs no file
 			err = d.journal.Found(entry, journal.File{})
 		}
 		return nil, err
 	}
-	if info, err = look.find(entry); file >= 0 {
+	hasBytes := d.tree.size(entry) > 0
+	if info, err = look.find(entry); hasBytes {
 		info, err = regular(info, err)
 	}
 	switch {
 	case err != nil:
 	case info == nil && d.fresh && d.journal.Seed():
-		err = d.changedSince(file, fs.ErrNotExist)
+		err = d.changedSince(entry, fs.ErrNotExist)
 	case info == nil:
-	case file >= 0:
+	case hasBytes:
 		d.tree.names.found(info)
-		err = d.inspectFile(file, info)
+		err = d.inspectFile(entry, info)
 	case !d.fresh:
 		err = d.claimEntry(entry, info)
 	case d.takeOver:
@@ -276,7 +274,7 @@ func (d opening) inspectFile(file int, info fs.FileInfo) error {
 	}
 	d.files.update(file, func(f *fileRecord) {
 		f.File, f.state = rec, f.state.next(fileFound)
-		if rec.Final && info.Size() == d.tree.layout.size(file) {
+		if rec.Final && info.Size() == d.tree.size(file) {
 			f.state = f.state.next(filePublished)
 		}
 	})
@@ -285,26 +283,25 @@ func (d opening) inspectFile(file int, info fs.FileInfo) error {
 
 // recordFound records a file that is older than the transfer or seed.
 func (d opening) recordFound(file int, info fs.FileInfo) (journal.File, error) {
-	entry := d.tree.entry(file)
 	rec := journal.File{Stamp: stampOf(info), Foreign: !d.takeOver && !d.journal.Seed()}
-	e := &d.m.Entries[entry]
+	e := &d.m.Entries[file]
 	switch {
 	case !d.journal.Seed():
 		if d.takeOver {
-			rec.Born = d.tree.root.Born(d.tree.fileName(file))
+			rec.Born = d.tree.root.Born(d.tree.name(file))
 		}
 		d.tree.dropCache(file) // a flush may have failed before: what is hashed must be on the disk
-		return rec, d.journal.Found(entry, rec)
+		return rec, d.journal.Found(file, rec)
 	case info.Size() != e.Size || mtimeOf(info) != e.MTime:
 		return rec, d.changedSince(file, nil)
 	}
-	d.seeded[entry] = rec
+	d.seeded[file] = rec
 	return rec, nil
 }
 
 // changedSince returns an error about a file that differs from the manifest of a new seed.
 func (d opening) changedSince(file int, cause error) error {
-	path := d.tree.fullPath(d.tree.fileName(file))
+	path := d.tree.fullPath(d.tree.name(file))
 	return &ChangedError{Path: path, Reason: "its size or modification time changed; try again", Err: cause}
 }
 
@@ -314,32 +311,32 @@ func (d opening) compareFile(file int, info fs.FileInfo) (journal.File, error) {
 	if !seed {
 		rec = d.claim(file, rec, info)
 	}
-	if info.Size() == d.tree.layout.size(file) && rec.Stamp == stampOf(info) {
+	if info.Size() == d.tree.size(file) && rec.Stamp == stampOf(info) {
 		return rec, nil
 	}
 	// It was changed or replaced since it was stamped, or since all of it was verified.
-	rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.layout.every(file, d.journal.Verified))
-	if !seed && !d.tree.owns(d.tree.fileName(file), rec, info) {
+	rec.Touched = rec.Touched || rec.Made && (rec.Changed != 0 || d.tree.every(file, d.journal.Verified))
+	if !seed && !d.tree.owns(d.tree.name(file), rec, info) {
 		rec.Foreign, rec.Born = true, 0
 	}
 	rec.Stamp = stampOf(info)
 	// A flush may have failed before the restart.
 	d.tree.dropCache(file)
 	// What the journal says now is true of the file as it is.
-	return rec, d.journal.Unverify(d.tree.entry(file), rec)
+	return rec, d.journal.Unverify(file, rec)
 }
 
 // claim returns the record of a file that the journal does not have, if the journal lost its record in a crash.
 func (d opening) claim(file int, f journal.File, info fs.FileInfo) journal.File {
-	s, t, e := vfs.StatOf(info), d.tree, &d.m.Entries[d.tree.entry(file)]
+	s, t, e := vfs.StatOf(info), d.tree, &d.m.Entries[file]
 	switch {
 	case f.Foreign || f.Inode == s.Inode:
 		return f
-	case f.Inode == 0 && d.unrecorded(e, t.fileName(file), info): // it was created, and nothing more
+	case f.Inode == 0 && d.unrecorded(e, t.name(file), info): // it was created, and nothing more
 		f.Made = true
-	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.layout.size(file) && t.bornAs(t.fileName(file), f):
+	case f.Changed != 0 && f.Changed == s.Changed && info.Size() == t.size(file) && t.bornAs(t.name(file), f):
 		// The file system has new inode numbers. The time alone may also be the time of a file that was made in the same tick.
-	case f.Inode != 0 && t.inodeOf(t.tempName(t.fileName(file))) == f.Inode: // see separate
+	case f.Inode != 0 && t.inodeOf(t.tempName(t.name(file))) == f.Inode: // see separate
 	case !d.sameBoot && f.Inode == 0 && t.looksOurs(e, info): // a power loss
 	case !d.sameBoot && f.Inode != 0 && !f.Made && !f.Final: // likewise, of a copy that separate made
 	default:
@@ -376,10 +373,10 @@ func (t *tree) isEmpty(name string) bool {
 // claimEntry records an empty file or directory that a crash kept from being recorded.
 func (d opening) claimEntry(entry int, info fs.FileInfo) error {
 	e := &d.m.Entries[entry]
-	if e.Kind == proto.Symlink || d.journal.File(entry).Inode != 0 || info.IsDir() != (e.Kind == proto.Dir) || !d.unrecorded(e, d.tree.name(entry), info) {
+	if e.Kind == proto.Symlink || d.files.at(entry).Inode != 0 || info.IsDir() != (e.Kind == proto.Dir) || !d.unrecorded(e, d.tree.name(entry), info) {
 		return nil
 	}
-	return d.journal.SetFile(entry, journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}})
+	return d.setRecord(entry, func(f *journal.File) { *f = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}} })
 }
 
 // loadPieces sets what the journal has, except for pieces of missing files.
@@ -393,7 +390,7 @@ func (d opening) loadPieces() {
 			d.unverified.set(piece)
 		}
 	}
-	d.unload(slices.DeleteFunc(d.files.all(func(f *fileRecord) bool { return f.state == fileGone }), d.tree.layout.pad))
+	d.unload(slices.DeleteFunc(slices.Collect(d.tree.all()), func(file int) bool { return d.files.at(file).state != fileGone }))
 }
 
 // TakeOver has the store write to the files, links and directories that are at the names of the content, where they differ from it.
@@ -417,7 +414,7 @@ func (d *Disk) TakeOver() error {
 // takeOverEntry is TakeOver for an entry that exists.
 func (d opening) takeOverEntry(entry int, info fs.FileInfo) error {
 	t, e, name := d.tree, &d.m.Entries[entry], d.tree.name(entry)
-	f := d.journal.File(entry)
+	f := d.files.at(entry).File
 	wrong := e.Kind == proto.Dir && !info.IsDir() || e.Size > 0 && !info.Mode().IsRegular()
 	if wrong || e.Kind == proto.Dir && !d.hasDirs() || t.owns(name, f, info) {
 		return nil
@@ -429,10 +426,8 @@ func (d opening) takeOverEntry(entry int, info fs.FileInfo) error {
 	if f.Stamp == stampOf(info) { // its pieces are of this state
 		is.Stamp = f.Stamp
 	}
-	if file := t.layout.file(entry); file >= 0 {
-		d.files.update(file, func(f *fileRecord) { f.File, f.state = is, f.state.next(pieceMissing) })
-	}
-	return d.journal.SetFile(entry, is)
+	d.files.happened(entry, pieceMissing)
+	return d.setRecord(entry, func(f *journal.File) { *f = is })
 }
 
 // looksOurs reports whether the file of an entry has a mode that the store gives it.

@@ -76,7 +76,7 @@ func (d publisher) recordFinal() error {
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
-			err := d.updateEntry(i, func(f *journal.File) { f.Final = f.Final || f.Inode != 0 }) // not the user's
+			err := d.setRecord(i, func(f *journal.File) { f.Final = f.Final || f.Inode != 0 }) // not the user's
 			if err != nil {
 				return err
 			}
@@ -136,9 +136,9 @@ func (d *Disk) settle(piece int) {
 		return
 	}
 	defer d.finishing.RUnlock()
-	for file := range d.tree.layout.filesOf(piece) {
+	for file := range d.tree.filesOf(piece) {
 		// Larger files are few, and to look at all of their pieces each time takes long.
-		if d.tree.layout.size(file) <= int64(d.m.PieceLength) {
+		if d.tree.size(file) <= int64(d.m.PieceLength) {
 			publisher{d}.settle(file)
 		}
 	}
@@ -159,10 +159,10 @@ func (d publisher) settle(file int) {
 		return
 	}
 	info, err := h.f.Stat()
-	if err != nil || info.Size() != t.layout.size(file) || vfs.StatOf(info).Links > 1 {
+	if err != nil || info.Size() != t.size(file) || vfs.StatOf(info).Links > 1 {
 		return
 	}
-	e := &t.m.Entries[t.entry(file)]
+	e := &t.m.Entries[file]
 	if e.MTime != proto.NoMTime {
 		if done, err := h.f.SetModTime(time.Unix(0, e.MTime)); !done || err != nil {
 			return
@@ -215,7 +215,7 @@ func (d publisher) publish() error {
 		if e.Size == 0 {
 			err = d.publishEmpty(i, e)
 		} else {
-			err = d.publishFile(d.tree.layout.file(i), e, &look)
+			err = d.publishFile(i, e, &look)
 		}
 		if err != nil {
 			return err
@@ -237,9 +237,9 @@ func (d publisher) publish() error {
 	return nil
 }
 
-// publishFile gives a file of the layout its size, mode and time. It leaves a file that was published before.
+// publishFile gives a file with bytes its size, mode and time. It leaves a file that was published before.
 func (d publisher) publishFile(file int, e *proto.Entry, look *looker) error {
-	info, err := look.stat(file)
+	info, err := regular(look.find(file))
 	if err != nil {
 		return err
 	}
@@ -257,7 +257,7 @@ func (d publisher) publishFile(file int, e *proto.Entry, look *looker) error {
 
 // setFile is publishFile for a file that is not as it was left.
 func (d publisher) setFile(file int, e *proto.Entry, rec fileRecord) error {
-	t, name := d.tree, d.tree.fileName(file)
+	t, name := d.tree, d.tree.name(file)
 	info, err := t.stat(file)
 	if err != nil {
 		return err
@@ -322,13 +322,13 @@ func (d publisher) leave(file int, info fs.FileInfo) {
 // program created, and a file that another program changed since it was published.
 func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	t, name := d.tree, d.tree.name(entry)
-	own := d.entry(entry)
+	own := d.files.at(entry).File
 	info, err := regular(t.find(name))
 	if err != nil {
 		return err
 	}
 	switch exists := info != nil; {
-	case exists && own.Final, exists && info.Size() == 0 && !t.owns(name, own, info):
+	case exists && own.Final, exists && info.Size() == 0 && !d.owns(entry, info):
 		return nil
 	case exists && info.Size() == 0 && t.hasMetadata(info, e):
 		if own.Changed != 0 {
@@ -344,7 +344,7 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 	}
 	defer t.closeFile(f)
 	if f.created {
-		err = writer(d).recorded(true, name, writer(d).madeEntry(entry, f.info))
+		err = writer(d).recorded(true, entry, writer(d).madeEntry(entry, f.info))
 	} else if f.info.Size() > 0 {
 		err = f.Truncate(0)
 	}
@@ -362,29 +362,26 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 
 // stampEmpty records the state in which Publish left an empty file.
 func (d publisher) stampEmpty(entry int, info fs.FileInfo) error {
-	return d.updateEntry(entry, func(f *journal.File) { f.Stamp = stampOf(info) })
+	return d.setRecord(entry, func(f *journal.File) { f.Stamp = stampOf(info) })
 }
 
-// entry returns the record of an entry that is not a file with bytes.
-func (d *Disk) entry(entry int) journal.File {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.journal.File(entry)
-}
-
-// updateEntry changes the record of an entry that is not a file with bytes.
-func (d *Disk) updateEntry(entry int, change func(f *journal.File)) error {
+// setRecord changes the record of an entry, here and in the journal.
+func (d *Disk) setRecord(entry int, change func(f *journal.File)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return os.ErrClosed
 	}
-	was := d.journal.File(entry)
+	was := d.files.at(entry).File
 	is := was
 	if change(&is); is == was {
 		return nil
 	}
-	return d.journal.SetFile(entry, is)
+	if err := d.journal.SetFile(entry, is); err != nil {
+		return err
+	}
+	d.files.update(entry, func(f *fileRecord) { f.File = is })
+	return nil
 }
 
 // createLink creates a symbolic link, in the place of a link to another target that it created or took over.
@@ -396,7 +393,7 @@ func (d publisher) createLink(entry int) error {
 		if old, err := t.root.Readlink(name); isLink && err == nil && old == target {
 			return nil
 		}
-		if !isLink || !t.owns(name, d.entry(entry), info) {
+		if !isLink || !d.owns(entry, info) {
 			return writer(d).existsError(entry)
 		}
 		if err := t.root.Remove(name); err != nil {
@@ -409,7 +406,7 @@ func (d publisher) createLink(entry int) error {
 	case err != nil:
 		return err
 	}
-	return writer(d).recordNew(name, entry)
+	return writer(d).recordNew(entry)
 }
 
 // finishDirs gives the directories of the store their time and mode, the inner ones first, since
@@ -417,7 +414,7 @@ func (d publisher) createLink(entry int) error {
 func (d publisher) finishDirs() error {
 	for i := len(d.m.Entries) - 1; i >= 0; i-- {
 		if e := &d.m.Entries[i]; e.Kind == proto.Dir {
-			if err := d.finishDir(i, d.tree.name(i), e); err != nil {
+			if err := d.finishDir(i, e); err != nil {
 				return err
 			}
 		}
@@ -425,27 +422,31 @@ func (d publisher) finishDirs() error {
 	if d.m.Root == nil {
 		return nil
 	}
-	return d.finishDir(len(d.m.Entries), ".", d.m.Root)
+	return d.finishDir(len(d.m.Entries), d.m.Root)
 }
 
-func (d publisher) finishDir(entry int, name string, e *proto.Entry) error {
-	t := d.tree
+func (d publisher) finishDir(entry int, e *proto.Entry) error {
+	t, name := d.tree, d.tree.name(entry)
 	f, err := t.openDir(name)
 	if err != nil {
 		return t.withPath(name, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || t.hasMetadata(info, e) || !d.ownsDir(entry, name, info) {
+	if err != nil || t.hasMetadata(info, e) || !d.ownsDir(entry, info) {
 		return err
 	}
 	return t.setMetadata(f, info, name, e)
 }
 
-// ownsDir reports whether the store created a directory or took it over. The root goes by the number of entries.
-func (d *Disk) ownsDir(entry int, name string, info fs.FileInfo) bool {
-	f := d.entry(entry)
-	return !d.hasDirs() && f.Inode == 0 || d.tree.owns(name, f, info)
+// ownsDir reports whether the store created a directory or took it over.
+func (d *Disk) ownsDir(entry int, info fs.FileInfo) bool {
+	return !d.hasDirs() && d.files.at(entry).Inode == 0 || d.owns(entry, info)
+}
+
+// owns reports whether the store may write to what has the name of an entry, of which info is.
+func (d *Disk) owns(entry int, info fs.FileInfo) bool {
+	return d.tree.owns(d.tree.name(entry), d.files.at(entry).File, info)
 }
 
 // openDir opens a directory. It fails if something else has its name.

@@ -113,7 +113,7 @@ func (r *remover) removeAll() error {
 		if e.Kind == proto.Pad {
 			continue
 		}
-		if err := r.removeEntry(i, &e, t.layout.file(i)); err != nil {
+		if err := r.removeEntry(i, &e); err != nil {
 			return err
 		}
 	}
@@ -128,18 +128,17 @@ func (r *remover) removeAll() error {
 	if err != nil {
 		return t.withPath(".", err)
 	}
-	return r.removeDir(len(t.m.Entries), ".", info)
+	return r.removeDir(len(t.m.Entries), info)
 }
 
-// removeEntry removes an entry, unless it is not the transfer's. The number is the entry's file number, negative if it
-// has none.
-func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
+// removeEntry removes an entry, unless it is not the transfer's.
+func (r *remover) removeEntry(entry int, e *proto.Entry) error {
 	name := r.tree.name(entry)
 	info, err := r.tree.find(name)
 	if info == nil {
 		return err
 	}
-	why, err := r.reason(entry, e, number, info)
+	why, err := r.reason(entry, e, info)
 	if err != nil {
 		return err
 	}
@@ -150,18 +149,19 @@ func (r *remover) removeEntry(entry int, e *proto.Entry, number int) error {
 	if e.Kind != proto.Dir {
 		return r.remove(name)
 	}
-	return r.removeDir(entry, name, info)
+	return r.removeDir(entry, info)
 }
 
-// removeDir removes a directory that is empty and that the transfer created. The root goes by the number of entries.
-func (r *remover) removeDir(entry int, name string, info fs.FileInfo) error {
+// removeDir removes a directory that is empty and that the transfer created.
+func (r *remover) removeDir(entry int, info fs.FileInfo) error {
+	name := r.tree.name(entry)
 	why, err := r.emptied(name)
 	switch {
 	case err != nil:
 		return err
 	case name == "." && why != "": // its entries are named
 		return nil
-	case why == "" && !r.made(entry, name, info):
+	case why == "" && !r.made(entry, info):
 		why = leftFound
 	case why == "" && name == "." && !r.at.leadsTo(info): // what has its name now is the user's
 		why = leftReplaced
@@ -188,7 +188,7 @@ func (r *remover) remove(name string) error {
 }
 
 // reason returns why an entry is left, "" if it is the transfer's.
-func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo) (string, error) {
+func (r *remover) reason(entry int, e *proto.Entry, info fs.FileInfo) (string, error) {
 	what, err := r.tree.difference(entry, info)
 	switch {
 	case err != nil:
@@ -200,28 +200,27 @@ func (r *remover) reason(entry int, e *proto.Entry, number int, info fs.FileInfo
 	case what == Grown: // the store writes no byte after the end
 		return leftChanged, nil
 	}
-	f := r.journal.File(entry)
-	owns := r.tree.owns(r.tree.name(entry), f, info)
+	f, owns := r.files.at(entry).File, r.owns(entry, info)
 	switch {
-	case !f.Made, number < 0 && !owns:
+	case !f.Made, e.Size == 0 && !owns:
 		return leftFound, nil
 	case !owns, f.Changed != 0 && f.Stamp != stampOf(info),
-		f.Changed == 0 && number < 0 && e.Kind == proto.File && !r.tree.looksOurs(e, info),
-		number >= 0 && f.Touched && !r.tree.layout.every(number, r.journal.Verified):
+		f.Changed == 0 && e.Size == 0 && e.Kind == proto.File && !r.tree.looksOurs(e, info),
+		f.Touched && !r.tree.every(entry, r.journal.Verified):
 		return leftChanged, nil
 	}
 	return "", nil
 }
 
-// made reports whether the transfer created a directory. The root goes by the number of entries.
-func (r *remover) made(entry int, name string, info fs.FileInfo) bool {
-	f := r.journal.File(entry)
-	return !r.hasDirs() && f.Inode == 0 || f.Made && r.tree.owns(name, f, info)
+// made reports whether the transfer created a directory.
+func (r *remover) made(entry int, info fs.FileInfo) bool {
+	f := r.files.at(entry).File
+	return !r.hasDirs() && f.Inode == 0 || f.Made && r.owns(entry, info)
 }
 
 // hasDirs reports whether the journal has the directories that the transfer created. A journal of an earlier version, without
 // a record of the root, does not: the transfer created those without a record.
-func (d *Disk) hasDirs() bool { return d.entry(len(d.m.Entries)).Inode != 0 }
+func (d *Disk) hasDirs() bool { return d.files.at(len(d.m.Entries)).Inode != 0 }
 
 // emptied returns why a directory is left: "" if nothing is in it. It records names
 // that are not part of the content.

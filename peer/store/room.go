@@ -26,17 +26,14 @@ func (d *Disk) Room() (need, free int64, known bool) {
 	free, known = d.tree.root.Free()
 	need, zero := d.missing(d.zeros())
 	// Pieces that are not verified may have their place already, from before.
-	rest := d.m.Length() - zero
-	for file := range d.tree.layout.files() {
-		if d.tree.layout.pad(file) {
-			rest -= d.tree.layout.size(file)
-			continue
-		}
+	rest := -zero
+	for file := range d.tree.all() {
+		rest += d.tree.size(file)
 		if d.files.at(file).state == fileGone {
 			continue
 		}
 		if info, err := d.tree.stat(file); err == nil && info != nil {
-			rest -= min(vfs.StatOf(info).Allocated, d.tree.layout.size(file))
+			rest -= min(vfs.StatOf(info).Allocated, d.tree.size(file))
 		}
 	}
 	return max(min(need, rest), 0), free, known

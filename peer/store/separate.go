@@ -57,22 +57,18 @@ func (d writer) recordInode(entry int, name string, was fs.FileInfo) (uint64, er
 	if d.closed {
 		return 0, os.ErrClosed
 	}
-	f := d.journal.File(entry)
-	f.Stamp, f.Born, f.Final = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born, false
-	if file := d.tree.layout.file(entry); file >= 0 {
-		d.files.update(file, func(r *fileRecord) {
-			r.foreign = r.changed(was)
-			r.File = f
-		})
-	}
-	return f.Inode, d.journal.SetFile(entry, f)
+	rec := d.files.update(entry, func(f *fileRecord) {
+		f.foreign = f.changed(was)
+		f.Stamp, f.Born, f.Final = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born, false
+	})
+	return rec.Inode, d.journal.SetFile(entry, rec.File)
 }
 
 // findAlias returns an [*AliasError] if what is at a name of the content, and was not there
 // when the store was opened, is a file that the store has created at another name.
 func (d writer) findAlias(name string, s vfs.Stat) error {
 	for _, other := range d.files.all(func(f *fileRecord) bool { return f.Owns(s.Inode) }) {
-		path := d.tree.fileName(other)
+		path := d.tree.name(other)
 		if path == name {
 			continue
 		}

@@ -15,12 +15,11 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// tree has the files of the content on disk, by the file numbers of its layout. It opens,
+// tree has the files of the content on disk, by the numbers of their entries. It opens,
 // creates and changes all of them through a [vfs.Root], so no symbolic link leads out
 // of the content, whoever created it and when.
 type tree struct {
-	m          *proto.Manifest
-	layout     layout
+	layout
 	files      *Files
 	root       vfs.Root // the content's directory, or the directory of its only file
 	path       string   // of the content, for messages
@@ -70,19 +69,16 @@ func (t *tree) dir() string {
 	return t.path
 }
 
-// name returns the name of an entry in root.
+// name returns the name of an entry in root. The root goes by the number of entries.
 func (t *tree) name(entry int) string {
-	if t.single() {
+	switch {
+	case entry == len(t.m.Entries):
+		return "."
+	case t.single():
 		return filepath.Base(t.path)
 	}
 	return filepath.FromSlash(t.m.Entries[entry].Path)
 }
-
-// fileName returns the name of a file in root.
-func (t *tree) fileName(file int) string { return t.name(t.entry(file)) }
-
-// entry returns the number of the entry of a file.
-func (t *tree) entry(file int) int { return int(t.layout.entries[file]) }
 
 // fullPath returns the path of a name in root, for messages.
 func (t *tree) fullPath(name string) string {
@@ -189,7 +185,7 @@ func (t *tree) find(name string) (fs.FileInfo, error) {
 }
 
 // stat is find for a file. It returns nil if something else has its name.
-func (t *tree) stat(file int) (fs.FileInfo, error) { return regular(t.find(t.fileName(file))) }
+func (t *tree) stat(file int) (fs.FileInfo, error) { return regular(t.find(t.name(file))) }
 
 // regular returns info, or nil if that is not of a regular file.
 func regular(info fs.FileInfo, err error) (fs.FileInfo, error) {

@@ -35,23 +35,23 @@ type writable struct {
 
 // writeAt writes p to a file, which it creates if necessary.
 func (d writer) writeAt(file int, p []byte, offset int64) (int, error) {
-	l := &d.tree.layout
+	t := d.tree
 	switch {
-	case l.leftOut(file):
-		return d.parts.writeAt(p, l.starts[file]+offset)
-	case l.pad(file):
+	case t.m.LeavesOut(file):
+		return d.parts.writeAt(p, t.start(file)+offset)
+	case t.pad(file):
 		return len(p), nil
 	}
-	fills := int64(len(p)) == l.size(file)
+	fills := int64(len(p)) == t.size(file)
 	h, err := d.acquire(file, fills)
 	if err != nil {
 		return 0, err
 	}
-	defer d.tree.files.release(h)
+	defer t.files.release(h)
 	// A file that was truncated would be extended by a write, and read as zeros.
-	if size, err := h.f.Seek(0, io.SeekEnd); !fills && err == nil && size != l.size(file) {
+	if size, err := h.f.Seek(0, io.SeekEnd); !fills && err == nil && size != t.size(file) {
 		d.files.update(file, func(f *fileRecord) { f.foreign = true }) // another write may have extended it
-		return 0, &ChangedError{Path: d.tree.fullPath(d.tree.fileName(file)), Reason: "its size differs"}
+		return 0, &ChangedError{Path: t.fullPath(t.name(file)), Reason: "its size differs"}
 	}
 	n, err := writeInParts(h.f, p, offset)
 	d.files.update(file, func(f *fileRecord) { f.written, f.Changed = true, 0 })
@@ -101,13 +101,13 @@ func (d writer) acquire(file int, fills bool) (*handle, error) {
 	if err := d.tree.openTop(); err != nil {
 		return nil, err
 	}
-	f, err := d.openOrCreate(d.tree.entry(file), d.files.at(file).File)
+	f, err := d.openOrCreate(file, d.files.at(file).File)
 	if err != nil {
 		return nil, err
 	}
 	// Before the size changes: this may not be a file to write to.
-	err = d.recorded(f.created, d.tree.fileName(file), d.prepared(file, f))
-	if size := d.tree.layout.size(file); err == nil && f.info.Size() != size && !(fills && f.created) {
+	err = d.recorded(f.created, file, d.prepared(file, f))
+	if size := d.tree.size(file); err == nil && f.info.Size() != size && !(fills && f.created) {
 		err = f.Truncate(size)
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (d writer) start(file int) (busy chan struct{}) {
 // prepared records which file on disk a file of the content is, and
 // drops the pieces of a file that no longer exists.
 func (d writer) prepared(file int, f writable) error {
-	born := d.tree.root.Born(d.tree.fileName(file))
+	born := d.tree.root.Born(d.tree.name(file))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -157,7 +157,7 @@ func (d writer) prepared(file int, f writable) error {
 		size = 0
 	}
 	err := d.demoteFrom(file, size)
-	saved := d.journal.File(d.tree.entry(file))
+	saved := d.journal.File(file)
 	// If another program changed it since the store was opened, this cannot be distinguished from what the store writes.
 	foreign := kept && rec.changed(f.info)
 	is := journal.File{Made: f.created || rec.Made, Touched: !f.created && (rec.Touched || rec.Made && foreign)}
@@ -173,7 +173,7 @@ func (d writer) prepared(file int, f writable) error {
 		r.state = r.state.next(fileFound)
 	})
 	if err == nil && is != saved {
-		err = d.journal.SetFile(d.tree.entry(file), is)
+		err = d.journal.SetFile(file, is)
 	}
 	if err == nil && saved.Inode != 0 && f.created { // else, after a power loss, it would count as the user's
 		err = d.journal.Sync()
@@ -183,8 +183,8 @@ func (d writer) prepared(file int, f writable) error {
 
 // openAgain opens a file that was prepared.
 func (d writer) openAgain(file int) (vfs.File, error) {
-	t, name := d.tree, d.tree.fileName(file)
-	f, err := d.openWritable(t.entry(file), d.files.at(file).File)
+	t, name := d.tree, d.tree.name(file)
+	f, err := d.openWritable(file, d.files.at(file).File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &ChangedError{Path: t.fullPath(name), Reason: "it was removed", Err: err}
 	}
@@ -282,7 +282,7 @@ func (d writer) commitHoles() error {
 		if !zeros.matches(d.m, piece) {
 			continue
 		}
-		for file := range d.tree.layout.filesOf(piece) {
+		for file := range d.tree.filesOf(piece) {
 			if err := d.prepare(file); err != nil {
 				return err
 			}
@@ -314,7 +314,7 @@ func (d writer) create(name string) (vfs.File, error) {
 // createDirs creates all directories, or makes existing directories of the store writable until finishDirs.
 func (d writer) createDirs() error {
 	t := d.tree
-	if info, err := t.lstat("."); err == nil && t.m.Root != nil && d.ownsDir(len(t.m.Entries), ".", info) {
+	if info, err := t.lstat("."); err == nil && t.m.Root != nil && d.ownsDir(len(t.m.Entries), info) {
 		t.widen(".")
 	}
 	for i := range t.m.Entries {
@@ -324,7 +324,7 @@ func (d writer) createDirs() error {
 		name := t.name(i)
 		err := t.root.Mkdir(name, transferDirMode)
 		if err == nil {
-			if err := d.recordNew(name, i); err != nil {
+			if err := d.recordNew(i); err != nil {
 				return err
 			}
 			continue
@@ -339,7 +339,7 @@ func (d writer) createDirs() error {
 		if !info.IsDir() {
 			return d.existsError(i)
 		}
-		if d.ownsDir(i, name, info) {
+		if d.ownsDir(i, info) {
 			t.widen(name)
 		}
 	}
@@ -347,21 +347,22 @@ func (d writer) createDirs() error {
 }
 
 // recordNew records an entry that was just created.
-func (d writer) recordNew(name string, entry int) error {
+func (d writer) recordNew(entry int) error {
+	name := d.tree.name(entry)
 	info, err := d.tree.lstat(name)
 	if err != nil {
 		err = d.tree.withPath(name, err)
 	} else {
 		err = d.madeEntry(entry, info)
 	}
-	return d.recorded(true, name, err)
+	return d.recorded(true, entry, err)
 }
 
 // recorded returns why an entry could not be recorded. It removes the entry if it was just created, since it would stay for
 // ever without a record.
-func (d writer) recorded(created bool, name string, err error) error {
+func (d writer) recorded(created bool, entry int, err error) error {
 	if created && err != nil {
-		_ = d.tree.root.Remove(name)
+		_ = d.tree.root.Remove(d.tree.name(entry))
 	}
 	return err
 }
@@ -369,7 +370,7 @@ func (d writer) recorded(created bool, name string, err error) error {
 // madeEntry records that the store created what info describes.
 func (d writer) madeEntry(entry int, info fs.FileInfo) error {
 	born := d.tree.root.Born(d.tree.name(entry))
-	return d.updateEntry(entry, func(f *journal.File) {
+	return d.setRecord(entry, func(f *journal.File) {
 		*f = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Made: f.Made || f.Inode == 0, Born: born}
 	})
 }

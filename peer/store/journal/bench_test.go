@@ -11,7 +11,7 @@ import (
 // BenchmarkOpen opens the journals of 2,000 transfers of 64 MiB, as a node does when it starts.
 func BenchmarkOpen(b *testing.B) {
 	const transfers, pieces = 2000, 256
-	shape := Shape{Pieces: pieces, Entries: 1, Files: []int32{0}, PiecesOf: func(int) (int, int) { return 0, pieces }}
+	shape := Shape{Pieces: pieces, Entries: 1, PiecesOf: func(int) (int, int) { return 0, pieces }}
 	dir := b.TempDir()
 	for i := range transfers {
 		j, err := Create(vfs.OS{}, filepath.Join(dir, strconv.Itoa(i)), Header{}, shape)

@@ -17,8 +17,8 @@ const testPieces = 6
 
 // testShape has a directory, and three files of two pieces each.
 var testShape = Shape{
-	Pieces: testPieces, Entries: 4, Files: []int32{1, 2, 3},
-	PiecesOf: func(file int) (first, after int) { return 2 * file, 2*file + 2 },
+	Pieces: testPieces, Entries: 4,
+	PiecesOf: func(entry int) (first, after int) { return max(0, 2*entry-2), 2 * entry },
 }
 
 var testHeader = Header{Manifest: [32]byte{1, 2, 3}}

@@ -1,7 +1,5 @@
 package journal
 
-import "slices"
-
 // State is the state of a piece. Higher is better.
 type State uint8
 
@@ -18,10 +16,8 @@ const (
 type Shape struct {
 	// Pieces and Entries are the numbers of pieces and entries. The root of the content is one more entry, the last.
 	Pieces, Entries int
-	// Files lists the entries with bytes. Version 1 counts only these.
-	Files []int32
-	// PiecesOf returns the pieces that a file overlaps, by its place in Files: first to after-1.
-	PiecesOf func(file int) (first, after int)
+	// PiecesOf returns the pieces that an entry overlaps: first to after-1.
+	PiecesOf func(entry int) (first, after int)
 }
 
 // ledger is the sum of the records of a journal. Each record is applied to it
@@ -98,18 +94,17 @@ func (l *ledger) apply(r record) {
 		}
 		l.files[r.index] = f
 		if r.flags&(flagUnverified|flagFound) != 0 {
-			l.unverifyFile(int32(r.index), r.flags&flagFound != 0)
+			l.unverifyFile(int(r.index), r.flags&flagFound != 0)
 		}
 	}
 }
 
 // unverifyFile makes the verified pieces of a file unverified, or all its pieces if they were found.
-func (l *ledger) unverifyFile(entry int32, found bool) {
-	file, ok := slices.BinarySearch(l.shape.Files, entry)
-	if !ok {
+func (l *ledger) unverifyFile(entry int, found bool) {
+	if entry == l.shape.Entries { // the root
 		return
 	}
-	first, after := l.shape.PiecesOf(file)
+	first, after := l.shape.PiecesOf(entry)
 	for i := first; i < after; i++ {
 		if found {
 			l.number[i] = 0

@@ -15,6 +15,7 @@ const (
 // version1 is a ledger that reads records of version 1.
 type version1 struct {
 	*ledger
+	withBytes             []int // the entries with bytes
 	complete, wasComplete bool
 }
 
@@ -23,7 +24,7 @@ func (l *version1) valid(r record) bool {
 	case recordUnverified:
 		return int64(r.index) < int64(len(l.state))
 	case recordInode, recordMTime, recordStamp:
-		return int64(r.index) < int64(len(l.shape.Files))
+		return int64(r.index) < int64(len(l.withBytes))
 	case recordWhole:
 		return true
 	case recordEntry:
@@ -42,9 +43,9 @@ func (l *version1) apply(r record) {
 			l.number[r.index] = r.number // its commit is lost
 		}
 	case recordInode, recordEntry:
-		entry := r.index
+		entry := int(r.index)
 		if r.kind == recordInode {
-			entry = uint32(l.shape.Files[entry])
+			entry = l.withBytes[entry]
 		}
 		f := File{Made: r.b&1 != 0, Touched: r.b&2 != 0}
 		f.Inode = r.a
@@ -53,7 +54,7 @@ func (l *version1) apply(r record) {
 		}
 		l.files[entry] = f
 	case recordStamp:
-		f := &l.files[l.shape.Files[r.index]]
+		f := &l.files[l.withBytes[r.index]]
 		f.Foreign = f.Inode != r.b
 		f.Stamp = Stamp{Changed: int64(r.a), Inode: r.b}
 	case recordWhole:
@@ -72,6 +73,11 @@ func (l *version1) apply(r record) {
 func (j *Journal) upgrade(records []byte) (*Journal, error) {
 	defer j.f.Close()
 	old := &version1{ledger: newLedger(&j.shape, false)}
+	for entry := range j.shape.Entries {
+		if first, after := j.shape.PiecesOf(entry); first < after {
+			old.withBytes = append(old.withBytes, entry)
+		}
+	}
 	replay(records, old)
 	if j.header.Seed && !old.wasComplete {
 		return nil, ErrNone // cut off before its first record
@@ -97,8 +103,8 @@ func (j *Journal) upgrade(records []byte) (*Journal, error) {
 func (j *Journal) copyFrom(old *version1) error {
 	rehashed := make([]bool, len(old.state)) // pieces of files with a unverified piece
 	unverified := make([]bool, len(old.files))
-	for file, entry := range j.shape.Files {
-		first, after := j.shape.PiecesOf(file)
+	for _, entry := range old.withBytes {
+		first, after := j.shape.PiecesOf(entry)
 		for i := first; i < after; i++ {
 			unverified[entry] = unverified[entry] || old.state[i] == Unverified
 		}
