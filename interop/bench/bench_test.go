@@ -120,7 +120,7 @@ func TestRun(t *testing.T) {
 	if r.Last < 0.15 || r.Last > 5 || r.Median < 0.1 || r.Median >= r.Last || !near(r.Rate*r.Last/300e3, 1) {
 		t.Errorf("%+v", r)
 	}
-	if len(r.Copies) != 2 || r.Copies[1].Copies > 0.1 || len(r.Links) != 1 || len(r.Use) == 0 {
+	if len(r.Copies) != 2 || r.Copies[1].Copies > 0.1 || len(r.Links) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -132,7 +132,7 @@ func TestRunOfOneCluster(t *testing.T) {
 		c.Scenario = netns.Steady(netns.Links{})
 	}
 	r := runCourier(t.Context(), t, one, courier{})
-	if r.Error != "" || r.Intact != 2 || len(r.Copies) != 0 || len(r.Links) != 3 || len(r.Use) == 0 {
+	if r.Error != "" || r.Intact != 2 || len(r.Copies) != 0 || len(r.Links) != 3 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -145,7 +145,7 @@ func TestRunOfRacks(t *testing.T) {
 		}
 	}
 	r := runCourier(t.Context(), t, racks, courier{})
-	if r.Error != "" || r.Intact != 3 || len(r.Copies) != 2 || len(r.RackCopies) != 4 || len(r.Links) != 1 || len(r.Uplinks) != 8 {
+	if r.Error != "" || r.Intact != 3 || len(r.Copies) != 2 || len(r.RackCopies) != 4 || len(r.Links) != 9 {
 		t.Fatalf("%+v", r)
 	}
 	if c := r.RackCopies[3]; c.Cluster != "B/r2" || c.Copies > 0.1 {

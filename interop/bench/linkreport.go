@@ -1,6 +1,9 @@
 package bench
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/mobgrid/mob/interop/netns"
@@ -10,15 +13,7 @@ import (
 // cluster, or from a node, such as A3, through its NIC to its cluster.
 type link struct{ from, to string }
 
-// sample is the counters of all links at a time from the start of the fetching.
-type sample struct {
-	at      time.Duration
-	carried map[link]netns.Count
-}
-
-// LinkReport says how well a link was used, and when it was idle: in the start, until nine
-// tenths of TCP's maximum were first reached on it; in the end, after the first cluster was
-// complete, or the first receiver in a single cluster; or midway.
+// LinkReport is the traffic of a link.
 type LinkReport struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
@@ -27,8 +22,6 @@ type LinkReport struct {
 	Frames uint64 `json:"frames"`
 	// Share is Bytes, headers included, by the capacity of the link.
 	Share float64 `json:"share"`
-	// Idle is in seconds at the full TCP rate of the link.
-	Idle Phases `json:"idle_s"`
 }
 
 // Headers is the part of the bytes that are frame headers.
@@ -37,68 +30,25 @@ func (l *LinkReport) Headers() float64 {
 	return float64(c.Headers()) / max(float64(l.Bytes), 1)
 }
 
-// Phases are times in the three phases of a transfer.
-type Phases struct {
-	Start  float64 `json:"start"`
-	Middle float64 `json:"middle"`
-	End    float64 `json:"end"`
+// linkReports reports what links carried between two readings of their counters, the first of them at the start of the
+// fetching and took before the second.
+func (c *Case) linkReports(before, after map[link]netns.Count, took time.Duration) (all []LinkReport) {
+	for _, l := range c.watchedLinks() {
+		n := after[l.link].Sub(before[l.link])
+		all = append(all, LinkReport{l.from, l.to, n.Bytes, n.Frames, float64(n.Bytes) / c.capacity(l, took)})
+	}
+	return all
 }
 
-// Use is the part of the capacity of all links that was used about a time, in seconds from
-// the start of the fetching.
-type Use struct {
-	At    float64 `json:"at_s"`
-	Share float64 `json:"share"`
-}
-
-// busy is the part of a link's TCP rate at which its start is over.
-const busy = 0.9
-
-// linkReports evaluates the samples of links, if there are any. end is when the phase End
-// begins.
-func (c *Case) linkReports(samples []sample, links []watchedLink, end time.Duration) ([]LinkReport, []Use) {
-	if len(links) == 0 {
-		return nil, nil
+// capacity is the number of bytes that a link could carry until a time.
+func (c *Case) capacity(l watchedLink, until time.Duration) (sum float64) {
+	for at := time.Duration(0); at < until; {
+		rates, next := c.Scenario(at)
+		next = min(next, until)
+		sum += float64(l.rate(rates)) * (next - at).Seconds()
+		at = next
 	}
-	var use []Use
-	started := make([]bool, len(links))
-	reports := make([]LinkReport, len(links))
-	capacity := make([]float64, len(links))
-	for i, l := range links {
-		reports[i].From, reports[i].To = l.from, l.to
-	}
-	for k := 1; k < len(samples); k++ {
-		from, to := samples[k-1], samples[k]
-		took := (to.at - from.at).Seconds()
-		if took <= 0 {
-			continue
-		}
-		could := c.capacities(from.at, to.at, links)
-		var carried, all float64
-		for i, l := range links {
-			r := &reports[i]
-			n := to.carried[l.link].Sub(from.carried[l.link])
-			full := float64(n.Bytes) / (could[i] * netns.TCPShare)
-			started[i] = started[i] || full >= busy
-			*r.Idle.in((from.at+to.at)/2, end, started[i]) += (1 - full) * took
-			r.Bytes += n.Bytes
-			r.Frames += n.Frames
-			capacity[i] += could[i]
-			carried += float64(n.Bytes)
-			all += could[i]
-		}
-		use = append(use, Use{(from.at + to.at).Seconds() / 2, carried / all})
-	}
-	for i := range reports {
-		r := &reports[i]
-		if capacity[i] > 0 {
-			r.Share = float64(r.Bytes) / capacity[i]
-		}
-		// A queue may deliver frames of the interval before, so a short
-		// phase may seem to be idle for less than no time.
-		r.Idle = Phases{max(r.Idle.Start, 0), max(r.Idle.Middle, 0), max(r.Idle.End, 0)}
-	}
-	return reports, use
+	return sum
 }
 
 // watchedLink is a link that can be a bottleneck.
@@ -109,18 +59,17 @@ type watchedLink struct {
 }
 
 // watchedLinks lists the links into every cluster but the source's, or in a single cluster
-// the NICs that have a rate.
-func (c *Case) watchedLinks() []watchedLink {
-	var all []watchedLink
-	if c.single() {
-		cl := c.Clusters[0]
-		for i := range cl.Nodes {
-			if r := cl.NodeNIC(i); r > 0 {
-				nic := link{Receiver{cl.Name, i}.String(), cl.Name}
-				all = append(all, watchedLink{nic, func(netns.Links) netns.Rate { return r }})
-			}
+// the NICs that have a rate, and then the uplinks of racks that have a rate, in both directions.
+func (c *Case) watchedLinks() (all []watchedLink) {
+	add := func(from, to string, rate netns.Rate) {
+		if rate > 0 {
+			all = append(all, watchedLink{link{from, to}, func(netns.Links) netns.Rate { return rate }})
 		}
-		return all
+	}
+	if cl := c.Clusters[0]; c.single() {
+		for i := range cl.Nodes {
+			add(Receiver{cl.Name, i}.String(), cl.Name, cl.NodeNIC(i))
+		}
 	}
 	for _, from := range c.Names() {
 		for _, to := range c.Names()[1:] {
@@ -129,45 +78,29 @@ func (c *Case) watchedLinks() []watchedLink {
 			}
 		}
 	}
+	for _, cl := range c.Clusters {
+		for r := range cl.Racks {
+			add(cl.Name, cl.RackName(r), cl.Uplink)
+			add(cl.RackName(r), cl.Name, cl.Uplink)
+		}
+	}
 	return all
 }
 
-// uplinks lists the uplinks of racks, if they have a rate, in both directions.
-func (c *Case) uplinks() []watchedLink {
-	var all []watchedLink
-	for _, cl := range c.Clusters {
-		if cl.Uplink == 0 {
+// WriteLinks writes a table of the links of each system's median run.
+func (r *Report) WriteLinks(out io.Writer) error {
+	var errs []error
+	for i := range r.Results {
+		run := r.Results[i].Median()
+		if len(run.Links) == 0 {
 			continue
 		}
-		rate := func(netns.Links) netns.Rate { return cl.Uplink }
-		for r := range cl.Racks {
-			all = append(all, watchedLink{link{cl.Name, cl.RackName(r)}, rate}, watchedLink{link{cl.RackName(r), cl.Name}, rate})
+		fmt.Fprintf(out, "\n%s:\n", r.Results[i].System)
+		t := newTable(out, "link", "carried", "headers", "of rate")
+		for _, l := range run.Links {
+			t.row(l.From+"-"+l.To, megabytes(float64(l.Bytes)), fmt.Sprintf("%.1f %%", 100*l.Headers()), fmt.Sprintf("%.2f", l.Share))
 		}
+		errs = append(errs, t.w.Flush())
 	}
-	return all
-}
-
-// capacities is the number of bytes that each link could carry between two times.
-func (c *Case) capacities(from, to time.Duration, links []watchedLink) []float64 {
-	all := make([]float64, len(links))
-	for from < to {
-		rates, until := c.Scenario(from)
-		until = min(until, to)
-		for i, l := range links {
-			all[i] += float64(l.rate(rates)) * (until - from).Seconds()
-		}
-		from = until
-	}
-	return all
-}
-
-// in is the phase at a time. end is when the phase End starts.
-func (p *Phases) in(at, end time.Duration, started bool) *float64 {
-	switch {
-	case at >= end:
-		return &p.End
-	case started:
-		return &p.Middle
-	}
-	return &p.Start
+	return errors.Join(errs...)
 }

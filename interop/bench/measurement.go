@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// sampleEvery is the interval between two samples of the counters.
-const sampleEvery = 250 * time.Millisecond
+// watchEvery is the interval between two looks at the progress.
+const watchEvery = 250 * time.Millisecond
 
 // measurement is a run in progress.
 type measurement struct {
@@ -20,9 +20,6 @@ type measurement struct {
 	system System
 	grid   *netns.Grid
 	result *Run
-
-	// samples belongs to the goroutine of sample while that runs.
-	samples []sample
 
 	// mu guards what follows.
 	mu        sync.Mutex
@@ -73,8 +70,9 @@ func (m *measurement) measure(ctx context.Context, tr Transfer) error {
 	after, counters := m.carried()
 	if counters == nil {
 		m.countCopies(before, after)
+		m.result.Links = m.bench.linkReports(before, after, time.Since(start))
 	}
-	return errors.Join(err, counters, m.times())
+	return errors.Join(err, counters, m.result.setTimes(&m.bench.Case, m.completed, m.killed))
 }
 
 // countCopies fills in what entered clusters and racks between two readings of carried.
@@ -96,8 +94,8 @@ func (m *measurement) countCopies(before, after map[link]netns.Count) {
 	}
 }
 
-// fetch runs the transfer, while the scenario is played, nodes are killed and counters
-// sampled.
+// fetch runs the transfer, while the scenario is played, nodes are killed and the progress
+// is watched.
 func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) error {
 	sideCtx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -107,7 +105,7 @@ func (m *measurement) fetch(ctx context.Context, tr Transfer, start time.Time) e
 	wg.Go(func() { errs[1] = m.kill(sideCtx, tr) })
 	fetchCtx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	wg.Go(func() { errs[2] = m.sample(sideCtx, start, end) })
+	wg.Go(func() { errs[2] = m.watch(sideCtx, start, end) })
 	err := tr.Fetch(fetchCtx, func(n *netns.Node) {
 		if m.addComplete(n, time.Since(start)) {
 			end(errSlowOnly)
@@ -191,20 +189,16 @@ func (m *measurement) kill(ctx context.Context, tr Transfer) error {
 	return nil
 }
 
-// sample samples the counters until ctx ends, and once more then. It calls end if nothing moves.
-func (m *measurement) sample(ctx context.Context, start time.Time, end func(error)) error {
-	tick := time.NewTicker(sampleEvery)
+// watch shows the progress until ctx ends. It calls end if nothing moves.
+func (m *measurement) watch(ctx context.Context, start time.Time, end func(error)) error {
+	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	for stalled := (stall{}); ; {
+	for stalled := (stall{}); ctx.Err() == nil; {
 		carried, err := m.carried()
 		if err != nil {
 			return err
 		}
-		m.samples = append(m.samples, sample{time.Since(start), carried})
 		m.show(fetching, time.Since(start))
-		if ctx.Err() != nil {
-			return nil
-		}
 		bytes := uint64(0)
 		for _, n := range carried {
 			bytes += n.Bytes
@@ -217,6 +211,7 @@ func (m *measurement) sample(ctx context.Context, start time.Time, end func(erro
 		case <-ctx.Done():
 		}
 	}
+	return nil
 }
 
 // carried reads the counters of the links between clusters, or of a single cluster's NICs, and
@@ -233,36 +228,6 @@ func (m *measurement) carried() (map[link]netns.Count, error) {
 		counts[link{l.From, l.To}] = l.Count
 	}
 	return counts, errors.Join(err, uplinkErr)
-}
-
-// times fills in the times of receivers and the use of links. It returns an error if a
-// receiver is missing.
-func (m *measurement) times() error {
-	c, r := &m.bench.Case, m.result
-	err := r.setTimes(c, m.completed, m.killed)
-	last := map[string]time.Duration{} // complete, by cluster
-	end := netns.Forever               // start of the phase End: see LinkReport
-	for _, n := range c.Receivers() {
-		at, complete := m.completed[n]
-		if m.killed[n] || c.Slow(n) {
-			continue
-		}
-		if !complete {
-			at = netns.Forever
-		}
-		last[n.Cluster] = max(last[n.Cluster], at)
-		if c.single() {
-			end = min(end, at)
-		}
-	}
-	for _, name := range c.Names()[1:] {
-		if at, ok := last[name]; ok {
-			end = min(end, at)
-		}
-	}
-	r.Links, r.Use = c.linkReports(m.samples, c.watchedLinks(), end)
-	r.Uplinks, _ = c.linkReports(m.samples, c.uplinks(), end)
-	return err
 }
 
 // compare compares the copies of nodes that were not killed with the original.

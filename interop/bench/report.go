@@ -90,12 +90,8 @@ type Run struct {
 	Intact int `json:"intact"`
 	Copied int `json:"copied"`
 	// Links are those into clusters other than the source's, or in a single cluster the
-	// NICs, from node to cluster. Use is the share of their total capacity that was used
-	// over time.
+	// NICs, from node to cluster; and the uplinks of racks, if they have a rate, in both directions.
 	Links []LinkReport `json:"links,omitempty"`
-	Use   []Use        `json:"use,omitempty"`
-	// Uplinks are the uplinks of racks, if they have a rate, in both directions.
-	Uplinks []LinkReport `json:"uplinks,omitempty"`
 	// Control is the share of the bytes on the WAN that is control messages.
 	Control float64 `json:"control_share,omitempty"`
 	// ControlPerPayload is the bytes of all control messages, WAN and LAN, by the bytes of

@@ -30,11 +30,8 @@ func testReport() *Report {
 			Finished: map[string]float64{"A1": 0.4, "B0": last - 0.1, "B1": last - 0.2, "C1": last}, Killed: []string{"C0"},
 			Copies: []ClusterCopies{{"A", 0.01, 0.005}, {"B", 1.02, 0.02}, {"C", 1.035, 0.03}},
 			Links: []LinkReport{
-				{From: "A", To: "B", Bytes: 12e6, Frames: 4000, Share: 0.93, Idle: Phases{0.25, 0.04, 0.11}},
-				{From: "C", To: "B", Bytes: 12.5e6, Frames: 2000, Share: 0.91, Idle: Phases{0.5, 0, 0.25}}}}
-		for i := range 16 {
-			run.Use = append(run.Use, Use{float64(i)/4 + 0.125, min(0.95, float64(i)/4)})
-		}
+				{From: "A", To: "B", Bytes: 12e6, Frames: 4000, Share: 0.93},
+				{From: "C", To: "B", Bytes: 12.5e6, Frames: 2000, Share: 0.91}}}
 		return run
 	}
 	for _, last := range []float64{4.5, 4.4, 4.8} {
@@ -42,7 +39,7 @@ func testReport() *Report {
 	}
 	other := good(9)
 	other.Copies = []ClusterCopies{{"A", 0.1, 0}, {"B", 1.5, 0.04}, {"C", 2, 0.06}}
-	other.Slow, other.Links, other.Use = []string{"B1"}, nil, nil
+	other.Slow, other.Links = []string{"B1"}, nil
 	r.Add("aria2", other)
 	r.Add("transmission", &Run{Error: "prepare: no tracker", Finished: map[string]float64{}})
 	return r
@@ -77,7 +74,7 @@ func racksReport() *Report {
 		Finished:   map[string]float64{"A1": 8.4, "B3": 8.6},
 		Copies:     []ClusterCopies{{"A", 0.01, 0}, {"B", 1.02, 0.01}},
 		RackCopies: []ClusterCopies{{"A/r1", 0.02, 0}, {"A/r2", 1.03, 0.01}, {"B/r1", 1.01, 0.01}, {"B/r2", 1.04, 0.01}},
-		Uplinks:    []LinkReport{{From: "A", To: "A/r2", Bytes: 24.7e6, Share: 0.23}, {From: "A/r2", To: "A", Bytes: 1e6, Share: 0.01}}})
+		Links:      []LinkReport{{From: "A", To: "A/r2", Bytes: 24.7e6, Share: 0.23}, {From: "A/r2", To: "A", Bytes: 1e6, Share: 0.01}}})
 	r.Add("aria2", &Run{Error: "prepare: no tracker", Finished: map[string]float64{}})
 	return r
 }

@@ -152,7 +152,7 @@ func simResult(c *Case, r *sim.Report) *Run {
 		}
 	}
 	for _, l := range r.Uplinks {
-		run.Uplinks = append(run.Uplinks, simLink(l))
+		run.Links = append(run.Links, simLink(l))
 	}
 	if err := run.setTimes(c, complete, killed); err != nil {
 		run.Error = err.Error()

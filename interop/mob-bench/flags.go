@@ -45,7 +45,7 @@ func (f *commonFlags) add(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.rtt, "rtt", 0, "round trip between clusters, such as 100ms")
 	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
 	fl.IntVar(&f.repeat, "repeat", 1, "runs of each system: the median and the spread are shown")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show for each link how long it stood idle, and when")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show what each link carried")
 	fl.BoolVar(&f.check, "check", false,
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
 }
