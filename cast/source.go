@@ -125,7 +125,7 @@ func (s *source) seed(ctx context.Context) error {
 	s.read.Store(n)
 	s.length.Store(n)
 	s.start.Link = t.Link().String()
-	if b, err := t.Description().EncodedManifest(); err == nil && len(b) <= agent.MaxManifest {
+	if b := t.Description().EncodedManifest(); b != nil && len(b) <= agent.MaxManifest {
 		s.start.Manifest = b
 		if n <= agent.MaxManifest-int64(len(b)) {
 			if s.start.Content, err = s.readAll(t.Manifest()); err != nil {

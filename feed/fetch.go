@@ -93,7 +93,7 @@ func (f *follower) manifest(ctx context.Context, h *Head) ([]byte, error) {
 		return nil, err
 	}
 	f.change(func() { f.failed = "" })
-	return d.EncodedManifest()
+	return d.EncodedManifest(), nil
 }
 
 // get fetches a version with a transfer, which may have run before, and returns the number of bytes that were not fetched.

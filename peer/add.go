@@ -24,7 +24,7 @@ type addition struct {
 	t       *Transfer
 	record  metadata.Record
 	place   vfs.Place         // of the record's root
-	files   map[string][]byte // documents for the transfer's directory, by name, or nil
+	files   map[string][]byte // documents by the names of their files, nil for none
 	reuse   bool              // take over existing files at the root
 	origins []Origin
 	// open opens the store of an unrecorded transfer, nil for a recorded one. With it, join returns why the call cannot use a
@@ -39,23 +39,32 @@ func (n *Node) add(a addition) (*Transfer, error) {
 		return nil, errHigh
 	}
 	for {
-		t := newTransfer(n, a.record.Link.Keys()[0], a.record)
-		if a.open != nil {
-			t.dir, t.open = "", a.open
+		id, dir := a.record.Link.Keys()[0], ""
+		if a.open == nil {
+			dir = n.transfers.dir(id)
 		}
+		t := newTransfer(n, id, a.record, dir)
+		t.open = a.open
 		known, err := n.transfers.add(t, a.place)
 		if err != nil {
 			return nil, err
 		}
 		a.t = cmp.Or(known, t)
-		err = a.t.do(func() error {
-			switch {
-			case a.open != nil:
-				return a.hold(known == nil)
-			case known == nil && t.state().run == nil:
-				return a.create()
+		err = a.t.do(func() (err error) {
+			switch run := a.t.state().run; {
+			case known == nil && run == nil:
+				err = a.create()
+			case a.open == nil:
+				err = a.resume()
+			case run == nil && a.t.open != nil:
+				err = ErrUnknownTransfer // the call that added it is about to start it
+			default:
+				err = a.join(a.t)
 			}
-			return a.resume()
+			if err == nil && a.t.open != nil {
+				a.t.holds++
+			}
+			return err
 		})
 		switch {
 		case err == nil:
@@ -69,7 +78,7 @@ func (n *Node) add(a addition) (*Transfer, error) {
 // create starts a new transfer.
 func (a *addition) create() error {
 	t := a.t
-	created, err := a.writeFiles()
+	created, err := a.keepFiles()
 	if err == nil {
 		err = t.update(func(*metadata.Record) {})
 	}
@@ -86,18 +95,22 @@ func (a *addition) create() error {
 	return err
 }
 
-// writeFiles writes the files of the transfer's directory. It reports whether it created that.
-func (a *addition) writeFiles() (created bool, err error) {
-	err = os.Mkdir(a.t.dir, 0o700)
-	if created = err == nil; err != nil && !errors.Is(err, os.ErrExist) {
-		return false, err
-	}
-	for name, b := range a.files {
-		if b == nil {
-			continue
+// keepFiles writes the files of the transfer's directory, and reports whether it created that. An unrecorded transfer, which has
+// no directory, keeps them in memory.
+func (a *addition) keepFiles() (created bool, err error) {
+	keep := a.t.Description().Set
+	if a.t.dir != "" {
+		err = os.Mkdir(a.t.dir, 0o700)
+		if created = err == nil; err != nil && !errors.Is(err, os.ErrExist) {
+			return false, err
 		}
-		if err := datadir.WriteFile(filepath.Join(a.t.dir, name), b, 0o600); err != nil {
-			return created, err
+		keep = func(name string, b []byte) error { return datadir.WriteFile(filepath.Join(a.t.dir, name), b, 0o600) }
+	}
+	for _, name := range []string{metadata.ManifestFile, metadata.TorrentFile, metadata.PlanFile, store.JournalFile} {
+		if b := a.files[name]; b != nil {
+			if err := keep(name, b); err != nil {
+				return created, err
+			}
 		}
 	}
 	return created, nil
@@ -114,7 +127,7 @@ func (a *addition) resume() error {
 		return &ElsewhereError{}
 	}
 	delete(a.files, store.JournalFile) // it has its own
-	if _, err := a.writeFiles(); err != nil {
+	if _, err := a.keepFiles(); err != nil {
 		return err
 	}
 	old := &t.state().rec

@@ -24,7 +24,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	}
 	if t := n.transfers.find(link.Keys()...); t != nil {
 		d := t.Description()
-		if _, err := d.EncodedManifest(); err == nil && link.Manifest.Defined() || d.Torrent() != nil {
+		if link.Manifest.Defined() && d.EncodedManifest() != nil || d.Torrent() != nil {
 			return d, nil
 		}
 	}
@@ -45,7 +45,7 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 		}()
 	}
 	id := link.Keys()[0]
-	d := metadata.NewDescription("", id, link.InfoHash, n.cfg.Torrents)
+	d := metadata.NewDescription("", id, link, n.cfg.Torrents)
 	_, err := n.describer.describe(ctx, n.describer.fetcher(id, link, d, finder, status))
 	return d, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mobgrid/mob/peer/limit"
+	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -21,8 +22,8 @@ func WithStore(wrap func(store.Store) store.Store) Option {
 func (n *Node) SetStore(wrap func(store.Store) store.Store) { n.fs.wrap = wrap }
 
 // ManifestBytes returns an encoded manifest.
-func (n *Node) ManifestBytes(key []byte) ([]byte, error) {
-	return n.documents.manifest(n.ctx, n.host.ID(), key)
+func (n *Node) ManifestBytes(key []byte) []byte {
+	return n.documents.find(n.ctx, metadata.ManifestFile, n.host.ID(), key)
 }
 
 // Dir returns the directory of a transfer's state.

@@ -79,13 +79,13 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 		return nil, err
 	}
 	if opt.Manifest != nil { // report an invalid one here
-		if err := metadata.NewDescription("", link.Manifest, link.InfoHash, nil).SetManifest(opt.Manifest); err != nil {
+		if err := metadata.NewDescription("", link.Manifest, link, nil).Set(metadata.ManifestFile, opt.Manifest); err != nil {
 			return nil, err
 		}
 	}
 	if opt.Torrent != nil {
-		d := metadata.NewDescription("", link.InfoHash.CID(), link.InfoHash, n.cfg.Torrents)
-		if err := d.SetTorrent(opt.Torrent); err != nil {
+		d := metadata.NewDescription("", link.InfoHash.CID(), link, n.cfg.Torrents)
+		if err := d.Set(metadata.TorrentFile, opt.Torrent); err != nil {
 			return nil, err
 		}
 	}

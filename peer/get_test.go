@@ -189,7 +189,7 @@ func TestWrongManifest(t *testing.T) {
 	_, link, _ := peertest.SeedRandom(t, a, 1<<20, peer.SeedOptions{})
 	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return []byte("another"), nil })
+		metadata.NewServer().Serve(s, func([]byte) []byte { return []byte("another") })
 	})
 	link.Peers = peertest.LinkAddrs(t, h)
 	get := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))

@@ -48,9 +48,9 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	if !link.Manifest.Defined() {
 		return nil, errNoContent
 	}
-	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()})
+	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()}, "")
 	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
-	t.dir, t.body = "", func(r *run) error {
+	t.body = func(r *run) error {
 		r.verifier, r.selected, r.store = verifier, verifier.Manifest(), st
 		return r.share()
 	}

@@ -241,7 +241,7 @@ func serveInfo(t *testing.T, info []byte) []ma.Multiaddr {
 	t.Helper()
 	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
-		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return info, nil })
+		metadata.NewServer().Serve(s, func([]byte) []byte { return info })
 	})
 	return peertest.LinkAddrs(t, h)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -22,6 +23,9 @@ type registry struct {
 	ended swarm.Totals // of removed transfers
 	looks looks        // at the places of all transfers
 }
+
+// dir returns the directory of the state of a transfer.
+func (r *registry) dir(id cid.Cid) string { return filepath.Join(r.data, "transfers", id.String()) }
 
 // find returns the transfer with one of these keys, nil if there is none. A
 // transfer that started with a key takes precedence over one that learned it later.

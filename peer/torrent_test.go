@@ -177,7 +177,7 @@ func TestTorrentOfAnotherContent(t *testing.T) {
 	h := peertest.Stranger(t)
 	asked := make(chan struct{}, 100)
 	h.SetStreamHandler(proto.TorrentProtocol, func(s network.Stream) {
-		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return lie, nil })
+		metadata.NewServer().Serve(s, func([]byte) []byte { return lie })
 		asked <- struct{}{}
 	})
 	link.InfoHash, link.Peers = sha1.Sum(lie), append(link.Peers, peertest.LinkAddrs(t, h)...)

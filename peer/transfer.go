@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"sync/atomic"
 	"time"
 
@@ -61,10 +60,11 @@ const (
 	Failed   Phase = "failed"   // see [Transfer.Err]
 )
 
-func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
+// newTransfer returns a transfer with a directory for its state, or none.
+func newTransfer(n *Node, id cid.Cid, r metadata.Record, dir string) *Transfer {
 	t := &Transfer{ID: id, node: n}
 	t.ops.token, t.states.locating = make(chan struct{}, 1), make(chan struct{}, 1)
-	t.setup = setup{dir: filepath.Join(n.cfg.Data, "transfers", id.String()), body: (*run).phases}
+	t.setup = setup{dir: dir, body: (*run).phases}
 	t.use.last = time.Now()
 	s := &state{phase: Stopped, err: ErrStopped, rec: r, changed: make(chan struct{})}
 	s.desc = t.newDescription(r.Link)
@@ -74,9 +74,7 @@ func newTransfer(n *Node, id cid.Cid, r metadata.Record) *Transfer {
 
 // newDescription returns an empty description of the content.
 func (t *Transfer) newDescription(link *proto.Link) *metadata.Description {
-	d := metadata.NewDescription(t.dir, t.ID, link.InfoHash, t.node.cfg.Torrents)
-	d.Follow(link.Plan)
-	return d
+	return metadata.NewDescription(t.dir, t.ID, link, t.node.cfg.Torrents)
 }
 
 // do runs an operation that changes what the transfer is: to add, stop or remove it. It waits for other operations, and ends

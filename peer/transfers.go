@@ -113,7 +113,7 @@ func (n *Node) loadTransfers() error {
 		id, err := cid.Decode(d.Name())
 		var r metadata.Record
 		if err == nil {
-			r, err = metadata.LoadRecord(filepath.Join(n.cfg.Data, "transfers", id.String()))
+			r, err = metadata.LoadRecord(n.transfers.dir(id))
 		}
 		if err != nil {
 			n.log.Warn("invalid transfer directory", "directory", d.Name(), "error", err)
@@ -125,7 +125,7 @@ func (n *Node) loadTransfers() error {
 			r.Link = &link
 		}
 		n.number.Store(max(n.number.Load(), r.Number))
-		t := newTransfer(n, id, r)
+		t := newTransfer(n, id, r, n.transfers.dir(id))
 		n.transfers.put(t)
 		if r.Stopped {
 			_ = t.Description().Load() // for its status, which shows less if that fails

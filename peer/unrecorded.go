@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
@@ -15,45 +14,6 @@ import (
 // errUnrecorded is returned for a transfer that is not in the data directory.
 var errUnrecorded = errors.New("the node has the content, but not at a path, as for a pipe or a stream: " +
 	"write it to a file with `mob get LINK -o - > FILE`, or `mob rm` it first")
-
-// hold starts a new unrecorded transfer, or joins a known one, and holds it unless it is recorded.
-func (a *addition) hold(added bool) (err error) {
-	t := a.t
-	switch {
-	case added:
-		err = a.startUnrecorded()
-	case t.open != nil && t.state().run == nil:
-		err = ErrUnknownTransfer // the call that added it is about to start it
-	default:
-		err = a.join(t)
-	}
-	if err == nil && t.open != nil {
-		t.holds++
-	}
-	return err
-}
-
-// startUnrecorded starts a new transfer. Documents that are nil are requested from members.
-func (a *addition) startUnrecorded() (err error) {
-	t := a.t
-	d := t.newDescription(a.record.Link)
-	set := map[string]func([]byte) error{
-		metadata.ManifestFile: d.SetManifest, metadata.TorrentFile: d.SetTorrent, metadata.PlanFile: d.SetPlan,
-	}
-	for _, name := range []string{metadata.ManifestFile, metadata.TorrentFile, metadata.PlanFile} {
-		if b := a.files[name]; b != nil && err == nil {
-			err = set[name](b)
-		}
-	}
-	if err != nil {
-		t.node.transfers.remove(t)
-		t.change(func(s *state) { s.settle(err) })
-		return err
-	}
-	t.change(func(s *state) { s.desc = d })
-	t.start(false, true)
-	return nil
-}
 
 // Release ends a call's hold of a transfer with nothing in the data directory: each call of [Node.GetTo],
 // [Node.SeedReader] and Get with a store that returned the transfer holds it. It is removed with the last hold. Release

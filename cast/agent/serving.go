@@ -35,7 +35,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 // served returns the report of the content after run.
 func (s *serving) served() *Served {
 	is := &Served{Content: s.transfer.ID.String(), Length: s.transfer.Manifest().Length()}
-	if b, err := s.transfer.Description().EncodedManifest(); err == nil && len(b) <= MaxManifest {
+	if b := s.transfer.Description().EncodedManifest(); len(b) <= MaxManifest {
 		is.Manifest = b
 	}
 	return is

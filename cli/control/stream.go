@@ -275,10 +275,8 @@ var errNotDescribed = errors.New("the node has neither manifest nor info diction
 // descriptionEvent returns the manifest of a link, or the info dictionary if the
 // link names no manifest or the content is verified by the torrent.
 func descriptionEvent(link *proto.Link, d *metadata.Description) (Event, error) {
-	if link.Manifest.Defined() {
-		if b, err := d.EncodedManifest(); err == nil || !d.Plain() {
-			return Event{Manifest: b}, err
-		}
+	if b := d.EncodedManifest(); b != nil && link.Manifest.Defined() {
+		return Event{Manifest: b}, nil
 	}
 	if info := d.Torrent(); info != nil {
 		return Event{Torrent: info}, nil

@@ -28,14 +28,11 @@ type Torrents interface {
 	Manifest(info []byte) (*proto.Manifest, error)
 }
 
-var (
-	// ErrNoTorrents is returned if there is no [Torrents] to make or check an info
-	// dictionary.
-	ErrNoTorrents = errors.New("this node cannot make torrents")
-	// ErrNotOffered is returned if the content has no info-hash, or if its info
-	// dictionary is not known yet.
-	ErrNotOffered = errors.New("the content is not offered to BitTorrent clients")
-)
+// ErrNoTorrents is returned if there is no [Torrents] to make or check an info dictionary.
+var ErrNoTorrents = errors.New("this node cannot make torrents")
+
+// errNotNamed is returned for an info dictionary or a plan of a link that names none.
+var errNotNamed = errors.New("the link names no such document")
 
 // A finalError ends a search: a document has the right hash and is invalid, or was not written to the state directory of
 // the transfer.
@@ -49,7 +46,7 @@ func isFinal(err error) bool {
 	return is
 }
 
-// Files in the state directory of a transfer.
+// Documents, by the names of their files in the state directory of a transfer.
 const (
 	ManifestFile = "manifest"
 	TorrentFile  = "torrent"
@@ -63,11 +60,10 @@ type Description struct {
 	dir      string
 	id       cid.Cid
 	hash     proto.InfoHash
+	planID   cid.Cid // undefined if there is no plan
 	torrents Torrents
 
 	known chan struct{} // closed once manifest is set
-
-	planID cid.Cid // undefined if there is no plan
 
 	mu        sync.Mutex
 	manifest  *proto.Manifest
@@ -75,19 +71,20 @@ type Description struct {
 	documents map[string][]byte // by file: the manifest with SHA-256, the info dictionary, the plan
 }
 
-// NewDescription returns an empty description. id is the CID of the manifest, or of the
-// info-hash for a plain torrent. hash is zero if the content is not offered to
-// BitTorrent clients. Files are kept in dir, or not at all if dir is empty.
-func NewDescription(dir string, id cid.Cid, hash proto.InfoHash, torrents Torrents) *Description {
+// NewDescription returns an empty description of what a link names. id is the CID of the manifest, or of the
+// info-hash for a plain torrent. Files are kept in dir, or not at all if dir is empty.
+func NewDescription(dir string, id cid.Cid, link *proto.Link, torrents Torrents) *Description {
 	return &Description{
-		dir: dir, id: id, hash: hash, torrents: torrents, known: make(chan struct{}), documents: map[string][]byte{},
+		dir: dir, id: id, hash: link.InfoHash, planID: link.Plan, torrents: torrents,
+		known: make(chan struct{}), documents: map[string][]byte{},
 	}
 }
 
 // NewGrowing returns the description of growing content. Its manifest has no hashes, and is not served.
 func NewGrowing(id cid.Cid, m *proto.Manifest) *Description {
-	d := NewDescription("", id, proto.InfoHash{}, nil)
-	d.setManifest(m)
+	d := NewDescription("", id, &proto.Link{}, nil)
+	d.manifest = m
+	close(d.known)
 	return d
 }
 
@@ -97,66 +94,39 @@ func (d *Description) Plain() bool { return !d.hash.IsZero() && d.id.Equals(d.ha
 // Load reads the files in the state directory. It returns an error if one of them is
 // invalid, and ignores that file.
 func (d *Description) Load() error {
-	var err error
-	if !d.Plain() {
-		err = d.load(ManifestFile, d.SetManifest)
-	}
-	if !d.hash.IsZero() {
-		err = errors.Join(err, d.load(TorrentFile, d.SetTorrent))
-	}
+	files := []string{ManifestFile, TorrentFile, PlanFile}
 	if d.Plain() {
-		err = errors.Join(err, d.load(ManifestFile, d.loadPublished))
+		files = []string{TorrentFile, ManifestFile, PlanFile}
 	}
-	if d.planID.Defined() {
-		err = errors.Join(err, d.load(PlanFile, d.SetPlan))
+	var errs []error
+	for _, file := range files {
+		b, err := d.read(file)
+		if err == nil {
+			err = d.Set(file, b)
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNotNamed) {
+			errs = append(errs, fmt.Errorf("%s: %w", file, err))
+		}
 	}
-	return err
+	return errors.Join(errs...)
 }
 
-func (d *Description) load(name string, set func([]byte) error) error {
-	b, err := d.read(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err == nil {
-		err = set(b)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// loadPublished loads the manifest with SHA-256 of a plain torrent that was also seeded. It removes the file if its files
-// differ from the torrent's.
-func (d *Description) loadPublished(b []byte) error {
-	m, err := proto.DecodeManifest(b)
-	if of := d.Manifest(); err == nil && (of == nil || !of.SameFiles(m)) {
-		err = errors.New("manifest does not match the torrent")
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(filepath.Join(d.dir, ManifestFile)))
-	}
-	d.keep(ManifestFile, b)
-	return nil
-}
-
-func (d *Description) read(name string) ([]byte, error) {
+func (d *Description) read(file string) ([]byte, error) {
 	if d.dir == "" {
 		return nil, os.ErrNotExist
 	}
-	return os.ReadFile(filepath.Join(d.dir, name))
+	return os.ReadFile(filepath.Join(d.dir, file))
 }
 
 // write writes a file unless it has the same content already.
-func (d *Description) write(name string, b []byte) error {
+func (d *Description) write(file string, b []byte) error {
 	if d.dir == "" {
 		return nil
 	}
-	if old, err := d.read(name); err == nil && bytes.Equal(old, b) {
+	if old, err := d.read(file); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
-	if err := datadir.WriteFile(filepath.Join(d.dir, name), b, 0o600); err != nil {
+	if err := datadir.WriteFile(filepath.Join(d.dir, file), b, 0o600); err != nil {
 		return &finalError{err}
 	}
 	return nil
@@ -172,82 +142,83 @@ func (d *Description) Manifest() *proto.Manifest {
 // Known returns a channel that is closed once the manifest is known.
 func (d *Description) Known() <-chan struct{} { return d.known }
 
+// Plan returns the plan, nil if there is none or it is not known yet.
+func (d *Description) Plan() *plan.Plan {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.plan
+}
+
+// EncodedManifest returns the encoded manifest with SHA-256, nil if it is not known yet.
+func (d *Description) EncodedManifest() []byte { return d.Document(ManifestFile) }
+
 // Torrent returns the info dictionary, nil if it is not known yet.
-func (d *Description) Torrent() []byte {
-	b, _ := d.document(TorrentFile)
-	return b
-}
+func (d *Description) Torrent() []byte { return d.Document(TorrentFile) }
 
-// EncodedManifest returns the encoded manifest with SHA-256. It fails with
-// [os.ErrNotExist] if that is not known yet.
-func (d *Description) EncodedManifest() ([]byte, error) { return d.document(ManifestFile) }
-
-// EncodedPlan returns the encoded plan. It fails with [os.ErrNotExist] if that is not known yet.
-func (d *Description) EncodedPlan() ([]byte, error) { return d.document(PlanFile) }
-
-func (d *Description) document(name string) ([]byte, error) {
+// Document returns a document by the name of its file, nil if it is not known yet.
+func (d *Description) Document(file string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if b := d.documents[name]; b != nil {
-		return b, nil
+	return d.documents[file]
+}
+
+// Set checks a document against its id and the other documents, and keeps it. It fails with a finalError if the document
+// has the right id and is invalid. If writing its file fails, the document is kept nevertheless, and the error is a finalError.
+func (d *Description) Set(file string, b []byte) (err error) {
+	var m *proto.Manifest
+	var p *plan.Plan
+	switch file {
+	case ManifestFile:
+		m, err = d.checkManifest(b)
+	case TorrentFile:
+		m, err = d.checkTorrent(b)
+	case PlanFile:
+		p, err = d.checkPlan(b)
 	}
-	return nil, os.ErrNotExist
-}
-
-func (d *Description) keep(name string, b []byte) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.documents[name] = b
-}
-
-// SetManifest checks an encoded manifest against the content id and keeps it. If writing
-// the file fails, the manifest is set nevertheless, and the error is a finalError.
-func (d *Description) SetManifest(b []byte) error {
-	m, err := proto.DecodeVerified(d.id, b)
 	if err != nil {
 		return err
 	}
-	err = d.write(ManifestFile, b)
-	d.keep(ManifestFile, b)
-	d.setManifest(m)
+	err = d.write(file, b) // before Known is closed
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.documents[file] = b
+	if p != nil {
+		d.plan = p
+	}
+	if m != nil && d.manifest == nil {
+		d.manifest = m
+		close(d.known)
+	}
 	return err
 }
 
-// SetTorrent checks an info dictionary against the info-hash and the manifest and keeps
-// it. For a plain torrent it makes the manifest, and fails with a finalError if it
-// cannot. If writing the file fails, the info dictionary is set nevertheless.
-func (d *Description) SetTorrent(info []byte) error {
-	if d.hash.IsZero() {
-		return ErrNotOffered
+// checkManifest checks an encoded manifest. That of a plain torrent was seeded too, and has the same files.
+func (d *Description) checkManifest(b []byte) (*proto.Manifest, error) {
+	if !d.Plain() {
+		return proto.DecodeVerified(d.id, b)
 	}
-	if d.torrents == nil {
-		return ErrNoTorrents
+	m, err := proto.DecodeManifest(b)
+	if of := d.Manifest(); err == nil && (of == nil || !of.SameFiles(m)) {
+		err = errors.New("manifest does not match the torrent")
 	}
-	if sha1.Sum(info) != d.hash {
-		return errors.New("info dictionary does not have the link's info-hash")
-	}
-	if d.Torrent() != nil {
-		return nil
-	}
-	m, err := d.torrentManifest(info)
-	if err != nil {
-		return err
-	}
-	err = d.write(TorrentFile, info)
-	d.keep(TorrentFile, info)
-	d.setManifest(m)
-	return err
+	return m, err
 }
 
-// torrentManifest returns the manifest that an info dictionary matches. It makes the
-// manifest of a plain torrent.
-func (d *Description) torrentManifest(info []byte) (*proto.Manifest, error) {
-	if d.Plain() {
+// checkTorrent checks an info dictionary. It returns the manifest that it matches, which it makes for a plain torrent.
+func (d *Description) checkTorrent(info []byte) (*proto.Manifest, error) {
+	switch {
+	case d.hash.IsZero():
+		return nil, errNotNamed
+	case d.torrents == nil:
+		return nil, ErrNoTorrents
+	case sha1.Sum(info) != d.hash:
+		return nil, errors.New("info dictionary does not have the link's info-hash")
+	case d.Plain():
 		m, err := d.torrents.Manifest(info)
 		if err != nil {
-			return nil, &finalError{err}
+			err = &finalError{err}
 		}
-		return m, nil
+		return m, err
 	}
 	m := d.Manifest()
 	if m == nil {
@@ -256,12 +227,17 @@ func (d *Description) torrentManifest(info []byte) (*proto.Manifest, error) {
 	return m, d.torrents.Check(m, info)
 }
 
-// setManifest is called after the files are written, so that they exist when Known is closed.
-func (d *Description) setManifest(m *proto.Manifest) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.manifest == nil {
-		d.manifest = m
-		close(d.known)
+func (d *Description) checkPlan(b []byte) (*plan.Plan, error) {
+	if !d.planID.Defined() {
+		return nil, errNotNamed
 	}
+	document, err := proto.DecodePlan(d.planID, b)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Read(document)
+	if err != nil {
+		err = &finalError{err}
+	}
+	return p, err
 }

@@ -67,37 +67,37 @@ func TestDescription(t *testing.T) {
 	dir := t.TempDir()
 	b, id := encoded(t, "a")
 	other, _ := encoded(t, "b")
-	d := NewDescription(dir, id, hashOf("a"), fakeTorrents{})
-	mustFail(t, "torrent before manifest", d.SetTorrent([]byte("a")), "before the manifest")
-	mustFail(t, "another manifest", d.SetManifest(other), "does not match")
-	if _, err := d.EncodedManifest(); err == nil || d.Manifest() != nil || d.Torrent() != nil || d.Plain() {
+	d := NewDescription(dir, id, &proto.Link{InfoHash: hashOf("a")}, fakeTorrents{})
+	mustFail(t, "torrent before manifest", d.Set(TorrentFile, []byte("a")), "before the manifest")
+	mustFail(t, "another manifest", d.Set(ManifestFile, other), "does not match")
+	if d.EncodedManifest() != nil || d.Manifest() != nil || d.Torrent() != nil || d.Plain() {
 		t.Errorf("initially: manifest %v, torrent %q", d.Manifest(), d.Torrent())
 	}
-	if err := d.SetManifest(b); err != nil {
+	if err := d.Set(ManifestFile, b); err != nil {
 		t.Fatal(err)
 	}
-	mustFail(t, "another torrent", d.SetTorrent([]byte("b")), "the link's info-hash")
-	if err := d.SetTorrent([]byte("a")); err != nil {
+	mustFail(t, "another torrent", d.Set(TorrentFile, []byte("b")), "the link's info-hash")
+	if err := d.Set(TorrentFile, []byte("a")); err != nil {
 		t.Fatal(err)
 	}
 
-	again := NewDescription(dir, id, hashOf("a"), fakeTorrents{})
+	again := NewDescription(dir, id, &proto.Link{InfoHash: hashOf("a")}, fakeTorrents{})
 	if err := again.Load(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := again.EncodedManifest()
+	got := again.EncodedManifest()
 	if !bytes.Equal(got, b) || again.Manifest() == nil || string(again.Torrent()) != "a" {
-		t.Errorf("loaded manifest %q, %v, torrent %q", got, err, again.Torrent())
+		t.Errorf("loaded manifest %q, torrent %q", got, again.Torrent())
 	}
 	// A link with the info-hash of other content.
-	wrong := NewDescription(dir, id, hashOf("b"), fakeTorrents{})
+	wrong := NewDescription(dir, id, &proto.Link{InfoHash: hashOf("b")}, fakeTorrents{})
 	mustFail(t, "another torrent on disk", wrong.Load(), "the link's info-hash")
-	mustFail(t, "torrent of other content", wrong.SetTorrent([]byte("b")), "other content")
-	unoffered := NewDescription(dir, id, proto.InfoHash{}, fakeTorrents{})
+	mustFail(t, "torrent of other content", wrong.Set(TorrentFile, []byte("b")), "other content")
+	unoffered := NewDescription(dir, id, &proto.Link{}, fakeTorrents{})
 	if err := unoffered.Load(); err != nil || unoffered.Torrent() != nil {
 		t.Errorf("without an info-hash: torrent %q, %v", unoffered.Torrent(), err)
 	}
-	if err := unoffered.SetTorrent([]byte("a")); !errors.Is(err, ErrNotOffered) {
+	if err := unoffered.Set(TorrentFile, []byte("a")); !errors.Is(err, errNotNamed) {
 		t.Errorf("without an info-hash: %v", err)
 	}
 }
@@ -105,51 +105,51 @@ func TestDescription(t *testing.T) {
 // The manifest of a plain torrent is made of its info dictionary. One with SHA-256 is on disk if the content was seeded again.
 func TestPlainTorrent(t *testing.T) {
 	dir, hash := t.TempDir(), hashOf("a")
-	d := NewDescription(dir, hash.CID(), hash, fakeTorrents{})
+	d := NewDescription(dir, hash.CID(), &proto.Link{InfoHash: hash}, fakeTorrents{})
 	if err := d.Load(); err != nil || !d.Plain() {
 		t.Fatal(err, d.Plain())
 	}
-	mustFail(t, "another torrent", d.SetTorrent([]byte("b")), "the link's info-hash")
-	if err := d.SetTorrent([]byte("a")); err != nil {
+	mustFail(t, "another torrent", d.Set(TorrentFile, []byte("b")), "the link's info-hash")
+	if err := d.Set(TorrentFile, []byte("a")); err != nil {
 		t.Fatal(err)
 	}
 	if m := d.Manifest(); m == nil || !m.TorrentOnly() {
 		t.Fatalf("manifest %v", m)
 	}
-	if _, err := d.EncodedManifest(); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("EncodedManifest of a torrent: %v", err)
+	if b := d.EncodedManifest(); b != nil {
+		t.Errorf("EncodedManifest of a torrent: %q", b)
 	}
 	b, _ := encoded(t, "a")
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again := NewDescription(dir, hash.CID(), hash, fakeTorrents{})
+	again := NewDescription(dir, hash.CID(), &proto.Link{InfoHash: hash}, fakeTorrents{})
 	if err := again.Load(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := again.EncodedManifest(); !bytes.Equal(got, b) || !again.Manifest().TorrentOnly() {
-		t.Errorf("loaded manifest %q, %v", got, err)
+	if got := again.EncodedManifest(); !bytes.Equal(got, b) || !again.Manifest().TorrentOnly() {
+		t.Errorf("loaded manifest %q", got)
 	}
 	// The manifest of other content on disk is not served.
 	other, _ := encoded(t, "b")
 	if err := os.WriteFile(filepath.Join(dir, ManifestFile), other, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	again = NewDescription(dir, hash.CID(), hash, fakeTorrents{})
+	again = NewDescription(dir, hash.CID(), &proto.Link{InfoHash: hash}, fakeTorrents{})
 	mustFail(t, "manifest of other files", again.Load(), "does not match the torrent")
-	if _, err := again.EncodedManifest(); !errors.Is(err, os.ErrNotExist) || again.Manifest() == nil {
-		t.Errorf("EncodedManifest: %v", err)
+	if got := again.EncodedManifest(); got != nil || again.Manifest() == nil {
+		t.Errorf("EncodedManifest: %q", got)
 	}
 }
 
 func TestInvalidPlainTorrent(t *testing.T) {
-	d := NewDescription(t.TempDir(), hashOf("..").CID(), hashOf(".."), fakeTorrents{})
-	err := d.SetTorrent([]byte(".."))
+	d := NewDescription(t.TempDir(), hashOf("..").CID(), &proto.Link{InfoHash: hashOf("..")}, fakeTorrents{})
+	err := d.Set(TorrentFile, []byte(".."))
 	if !isFinal(err) || d.Torrent() != nil || d.Manifest() != nil {
 		t.Errorf("SetTorrent: %v, torrent %q", err, d.Torrent())
 	}
-	d = NewDescription("", hashOf("a").CID(), hashOf("a"), nil)
-	if err := d.SetTorrent([]byte("a")); !errors.Is(err, ErrNoTorrents) {
+	d = NewDescription("", hashOf("a").CID(), &proto.Link{InfoHash: hashOf("a")}, nil)
+	if err := d.Set(TorrentFile, []byte("a")); !errors.Is(err, ErrNoTorrents) {
 		t.Errorf("SetTorrent without Torrents: %v", err)
 	}
 }
@@ -158,12 +158,12 @@ func TestInvalidPlainTorrent(t *testing.T) {
 func TestDescriptionInMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	b, id := encoded(t, "a")
-	d := NewDescription("", id, hashOf("a"), fakeTorrents{})
-	if err := errors.Join(d.Load(), d.SetManifest(b), d.SetTorrent([]byte("a"))); err != nil {
+	d := NewDescription("", id, &proto.Link{InfoHash: hashOf("a")}, fakeTorrents{})
+	if err := errors.Join(d.Load(), d.Set(ManifestFile, b), d.Set(TorrentFile, []byte("a"))); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := d.EncodedManifest(); !bytes.Equal(got, b) {
-		t.Errorf("EncodedManifest: %q, %v", got, err)
+	if got := d.EncodedManifest(); !bytes.Equal(got, b) {
+		t.Errorf("EncodedManifest: %q", got)
 	}
 	if files, err := os.ReadDir("."); len(files) > 0 || err != nil {
 		t.Errorf("files %v, %v", files, err)

@@ -10,14 +10,25 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/mobgrid/mob/mob/quota"
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
 )
 
-// A document is an encoded manifest or an info dictionary. Each kind has a separate
-// libp2p protocol, with one request and one reply per stream (docs/wire.md, 7.3).
+// Protocols has the libp2p protocol of each document, by the name of its file. It has one request and one reply per stream
+// (docs/wire.md, 7.3).
+//
+//nolint:gochecknoglobals // a constant table
+var Protocols = map[string]protocol.ID{
+	ManifestFile: proto.ManifestProtocol, TorrentFile: proto.TorrentProtocol, PlanFile: proto.PlanProtocol,
+}
+
+// limits has the greatest length of each document in bytes.
+//
+//nolint:gochecknoglobals // a constant table
+var limits = map[string]int{ManifestFile: proto.MaxManifest, TorrentFile: proto.MaxTorrent, PlanFile: proto.MaxPlan}
 
 const (
 	// requestTimeout bounds the request, and the time until the reply starts.
@@ -39,16 +50,15 @@ type Server struct{ transfers *quota.Shared[netip.Addr] }
 func NewServer() *Server { return &Server{quota.NewShared[netip.Addr](maxTransfers)} }
 
 // Serve replies to the request on a stream, and closes the stream. find returns the document
-// for a content id in binary form, which is not copied, or an error if the node does not have
-// it.
-func (s *Server) Serve(stream network.Stream, find func(id []byte) ([]byte, error)) {
+// for a content id in binary form, which is not copied, or nil if the node does not have it.
+func (s *Server) Serve(stream network.Stream, find func(id []byte) []byte) {
 	defer stream.Close()
 	if err := s.serve(stream, find); err != nil {
 		_ = stream.Reset()
 	}
 }
 
-func (s *Server) serve(stream network.Stream, find func(id []byte) ([]byte, error)) error {
+func (s *Server) serve(stream network.Stream, find func(id []byte) []byte) error {
 	_ = stream.SetDeadline(time.Now().Add(requestTimeout))
 	m, err := proto.ReadOpening(stream)
 	if err != nil {
@@ -58,8 +68,8 @@ func (s *Server) serve(stream network.Stream, find func(id []byte) ([]byte, erro
 	if !ok {
 		return unexpected(m)
 	}
-	b, err := find(req.Swarm)
-	if err != nil {
+	b := find(req.Swarm)
+	if b == nil {
 		return proto.WriteMessage(stream, &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the content is not here"})
 	}
 	release, ok := s.transfers.Take(transport.HostOf(stream.Conn().RemoteMultiaddr()))

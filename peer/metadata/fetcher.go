@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -18,7 +19,7 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// A Fetcher fetches the manifest and the info dictionary of the content. Its fields are
+// A Fetcher fetches the manifest, the info dictionary and the plan of the content. Its fields are
 // constant.
 type Fetcher struct {
 	// Link names the content and the first peers to ask.
@@ -61,10 +62,23 @@ const (
 // a member has it or ctx ends. It fails if a plain torrent is invalid, or the document cannot
 // be written. It also returns the members that the trackers named last.
 func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error) {
-	what, s := "the content", f.manifestSearch()
-	run := s.run
 	if f.Description.Plain() {
-		what, s = "the torrent's info dictionary", f.torrentSearch()
+		return f.fetch(ctx, "the torrent's info dictionary", TorrentFile)
+	}
+	return f.fetch(ctx, "the content", ManifestFile)
+}
+
+// FetchPlan fetches the plan that the link names. It blocks until a member has it or ctx ends, and fails
+// if the plan is invalid.
+func (f *Fetcher) FetchPlan(ctx context.Context) error {
+	_, err := f.fetch(ctx, "the plan of the transfer", PlanFile)
+	return err
+}
+
+func (f *Fetcher) fetch(ctx context.Context, what, file string) (members []proto.Member, err error) {
+	s := f.search(file, fetchPause, fetchPauseMax)
+	run := s.run
+	if file == TorrentFile {
 		run = func(ctx context.Context) error { return f.fetchTorrent(ctx, s) }
 	}
 	var trackers string
@@ -84,7 +98,6 @@ func (f *Fetcher) Fetch(ctx context.Context) (members []proto.Member, err error)
 	s.failed = func(err error) {
 		f.Status(fmt.Sprintf("looking for %s: %s; %v%s", what, trackers, err, f.notAsked()))
 	}
-	s.pause, s.pauseMax = fetchPause, fetchPauseMax
 	err = run(ctx)
 	found()
 	again.Wait()
@@ -111,23 +124,20 @@ func (f *Fetcher) meet(ctx context.Context) []proto.Member {
 // BitTorrent clients. It does not ask these: their connections belong to the swarm. It blocks until a member has the info
 // dictionary or ctx ends. connected returns the connected peers, which are asked before members.
 func (f *Fetcher) FetchTorrent(ctx context.Context, connected func() []peer.AddrInfo, members []proto.Member) {
-	s := f.torrentSearch()
+	s := f.search(TorrentFile, torrentPause, torrentPauseMax)
 	s.members = func(context.Context) []peer.AddrInfo { return append(connected(), f.candidates(members)...) }
 	s.failed = func(err error) { f.Log.Debug("no info dictionary", "error", err) }
-	s.pause, s.pauseMax = torrentPause, torrentPauseMax
 	_ = s.run(ctx)
 }
 
-func (f *Fetcher) manifestSearch() *search {
-	return &search{
-		Fetcher: f, protocol: proto.ManifestProtocol, limit: proto.MaxManifest, keys: f.Link.Keys(), take: f.Description.SetManifest,
+// search returns a search for a document, without the members to ask.
+func (f *Fetcher) search(file string, pause, pauseMax time.Duration) *search {
+	s := &search{Fetcher: f, file: file, keys: f.Link.Keys(), pause: pause, pauseMax: pauseMax}
+	if file == PlanFile {
+		s.keys = []cid.Cid{f.Link.Plan}
 	}
-}
-
-func (f *Fetcher) torrentSearch() *search {
-	return &search{
-		Fetcher: f, protocol: proto.TorrentProtocol, limit: proto.MaxTorrent, keys: f.Link.Keys(), take: f.Description.SetTorrent,
-	}
+	s.take = func(b []byte) error { return f.Description.Set(file, b) }
+	return s
 }
 
 func (f *Fetcher) notAsked() string {

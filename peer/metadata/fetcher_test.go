@@ -60,18 +60,15 @@ func newMember(t *testing.T, id protocol.ID, documents map[cid.Cid][]byte) *memb
 	return m
 }
 
-func (m *member) find(id []byte) ([]byte, error) {
+func (m *member) find(id []byte) []byte {
 	key, err := cid.Cast(id)
 	if err != nil {
-		return nil, err
+		return nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requested = append(m.requested, key)
-	if b := m.documents[key]; b != nil {
-		return b, nil
-	}
-	return nil, errors.New("unknown")
+	return m.documents[key]
 }
 
 // p2pAddrs returns the addresses of a host for a link.
@@ -90,7 +87,7 @@ func newFetcher(t *testing.T, link *proto.Link) *Fetcher {
 	h := newHost(t)
 	return &Fetcher{
 		Link:        link,
-		Description: NewDescription("", link.Keys()[0], link.InfoHash, fakeTorrents{}),
+		Description: NewDescription("", link.Keys()[0], link, fakeTorrents{}),
 		Self:        h.ID(),
 		Announce:    proto.Announce{Cluster: "A"},
 		OpenStream: func(ctx context.Context, info peer.AddrInfo, id protocol.ID) (network.Stream, error) {
@@ -120,8 +117,8 @@ func TestFetchByEachKey(t *testing.T) {
 	if _, err := f.Fetch(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.Description.EncodedManifest(); !bytes.Equal(got, b) {
-		t.Errorf("fetched %q, %v", got, err)
+	if got := f.Description.EncodedManifest(); !bytes.Equal(got, b) {
+		t.Errorf("fetched %q", got)
 	}
 	if want := []cid.Cid{link.Manifest}; !slices.Equal(liar.requested, want) {
 		t.Errorf("the malicious member was asked for %v, want %v", liar.requested, want)
@@ -174,7 +171,7 @@ func TestFetchTorrent(t *testing.T) {
 		t.Error("BitTorrent clients were asked")
 		return nil, errors.New("none")
 	}
-	if err := f.Description.SetManifest(b); err != nil {
+	if err := f.Description.Set(ManifestFile, b); err != nil {
 		t.Fatal(err)
 	}
 	f.FetchTorrent(t.Context(), func() []peer.AddrInfo { return nil }, nil)

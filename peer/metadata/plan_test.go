@@ -32,24 +32,22 @@ func TestFetchPlan(t *testing.T) {
 	link := &proto.Link{Manifest: proto.ManifestCID(nil), Plan: id, Peers: slices.Concat(p2pAddrs(t, liar), p2pAddrs(t, honest))}
 	f := newFetcher(t, link)
 	dir := t.TempDir()
-	f.Description = NewDescription(dir, link.Manifest, link.InfoHash, nil)
-	f.Description.Follow(id)
+	f.Description = NewDescription(dir, link.Manifest, link, nil)
 	if err := f.FetchPlan(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if p := f.Description.Plan(); p == nil || len(p.Hosts) != 3 {
 		t.Errorf("fetched %+v", p)
 	}
-	again := NewDescription(dir, link.Manifest, link.InfoHash, nil)
-	again.Follow(id)
+	again := NewDescription(dir, link.Manifest, link, nil)
 	if err := again.Load(); err != nil || again.Plan() == nil {
 		t.Errorf("%v, %+v after a restart", err, again.Plan())
 	}
-	if b, err := again.EncodedPlan(); err != nil || proto.PlanCID(b) != id {
-		t.Errorf("%v", err)
+	if b := again.Document(PlanFile); proto.PlanCID(b) != id {
+		t.Errorf("the plan is %q", b)
 	}
-	none := NewDescription(dir, link.Manifest, link.InfoHash, nil)
-	if err := none.SetPlan(good); err == nil || none.Plan() != nil {
+	none := NewDescription(dir, link.Manifest, &proto.Link{}, nil)
+	if err := none.Set(PlanFile, good); err == nil || none.Plan() != nil {
 		t.Error("a transfer that follows no plan takes one")
 	}
 }
@@ -60,7 +58,6 @@ func TestFetchInvalidPlan(t *testing.T) {
 	id := proto.PlanCID(loop)
 	m := newMember(t, proto.PlanProtocol, map[cid.Cid][]byte{id: loop})
 	f := newFetcher(t, &proto.Link{Manifest: proto.ManifestCID(nil), Plan: id, Peers: p2pAddrs(t, m)})
-	f.Description.Follow(id)
 	if err := f.FetchPlan(t.Context()); !isFinal(err) || f.Description.Plan() != nil {
 		t.Errorf("%v", err)
 	}

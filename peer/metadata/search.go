@@ -12,7 +12,6 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/mobgrid/mob/peer/transport"
 	"github.com/mobgrid/mob/proto"
@@ -21,9 +20,8 @@ import (
 // search requests one document from members, in rounds.
 type search struct {
 	*Fetcher
-	protocol protocol.ID
-	limit    int       // bytes
-	keys     []cid.Cid // ids of the document at members
+	file string    // of the document
+	keys []cid.Cid // ids of the document at members
 	// members returns the members to ask in a round, in order.
 	members func(context.Context) []peer.AddrInfo
 	// take checks a document. If it fails, the search continues, except after a finalError.
@@ -186,10 +184,10 @@ func (r *request) left() time.Duration {
 func (s *search) request(ctx context.Context, r *request) (b []byte, err error) {
 	for _, key := range s.keys {
 		var stream network.Stream
-		if stream, err = s.OpenStream(ctx, r.info, s.protocol); err != nil {
+		if stream, err = s.OpenStream(ctx, r.info, Protocols[s.file]); err != nil {
 			return nil, err
 		}
-		b, err = requestDocument(ctx, stream, key, s.limit, &r.progress)
+		b, err = requestDocument(ctx, stream, key, limits[s.file], &r.progress)
 		if proto.CodeOf(err) != proto.CodeUnknownSwarm {
 			return b, err
 		}

@@ -70,14 +70,14 @@ func TestSearchPassesTricklers(t *testing.T) {
 					OpenStream: func(_ context.Context, to peer.AddrInfo, _ protocol.ID) (network.Stream, error) {
 						near, far := net.Pipe()
 						if to.ID == honest {
-							go NewServer().Serve(pipeStream{pipe: far}, func([]byte) ([]byte, error) { return want, nil })
+							go NewServer().Serve(pipeStream{pipe: far}, func([]byte) []byte { return want })
 						} else {
 							go trickle(far)
 						}
 						return pipeStream{pipe: near}, nil
 					},
 				},
-				limit:   proto.MaxManifest,
+				file:    ManifestFile,
 				keys:    link.Keys(),
 				members: func(context.Context) []peer.AddrInfo { return slices.Clone(members) },
 				take: func(b []byte) error {
@@ -121,7 +121,7 @@ func TestSearchWaitsForProgress(t *testing.T) {
 					return pipeStream{pipe: near}, nil
 				},
 			},
-			limit:   proto.MaxManifest,
+			file:    ManifestFile,
 			keys:    []cid.Cid{proto.ManifestCID(document)},
 			members: func(context.Context) []peer.AddrInfo { return []peer.AddrInfo{{ID: "a"}, {ID: "b"}} },
 			take:    func([]byte) error { return nil },
@@ -137,7 +137,7 @@ func TestServerBoundsTransfers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		document := make([]byte, 4*chunkSize)
 		server := NewServer()
-		finds := func([]byte) ([]byte, error) { return document, nil }
+		finds := func([]byte) []byte { return document }
 		open := func() net.Conn {
 			near, far := net.Pipe()
 			go server.Serve(pipeStream{pipe: far}, finds)

@@ -119,7 +119,7 @@ func TestPolluterIsBanned(t *testing.T) {
 	// The polluter is the only peer that the victim knows of, until the polluter is banned.
 	h := peertest.Stranger(t)
 	h.SetStreamHandler(proto.ManifestProtocol, func(s network.Stream) {
-		metadata.NewServer().Serve(s, func([]byte) ([]byte, error) { return seed.Description().EncodedManifest() })
+		metadata.NewServer().Serve(s, func([]byte) []byte { return seed.Description().EncodedManifest() })
 	})
 	banned := attack(h, victim, link, pollute)
 	bad := *link
