@@ -127,23 +127,12 @@ func (o *operand) extend(name []byte, i int, yield func(string) bool) bool {
 	}
 	for _, r := range o.numbers[i] {
 		for n := r.first; n <= r.last; n += r.step {
-			if !o.extend(appendPadded(name, n, r.width), i+1, yield) {
+			if !o.extend(fmt.Appendf(name, "%0*d", r.width, n), i+1, yield) {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// appendPadded appends n with leading zeros up to a width of at most maxDigits.
-func appendPadded(b []byte, n uint64, width int) []byte {
-	const zeros = "00000000000000000"
-	var digits [20]byte
-	d := strconv.AppendUint(digits[:0], n, 10)
-	if short := width - len(d); short > 0 {
-		b = append(b, zeros[:short]...)
-	}
-	return append(b, d...)
 }
 
 // set is a set of hosts in order. Removed hosts are empty names.
