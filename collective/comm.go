@@ -34,6 +34,7 @@ type Comm struct {
 	rank   int
 	groups [][]int // ranks by cluster
 	own    int     // cluster of this member
+	trees  []tree  // of SetLinks, for long vectors
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	once   sync.Once

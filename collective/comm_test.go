@@ -181,3 +181,37 @@ func TestOperations(t *testing.T) {
 		}
 	}
 }
+
+// A long vector merges along trees of the links: its values cross two links each way.
+func TestAllReduceOnTrees(t *testing.T) {
+	all := join(t, peertest.Clusters(t, 3, 1), "trees")
+	const n = 1 << 20 // numbers
+	each(t, all, func(ctx context.Context, c *collective.Comm) error {
+		err := c.SetLinks(ctx, func(a, b string) float64 {
+			if a == "A" && b == "C" {
+				return 0
+			}
+			return 1
+		})
+		if err != nil {
+			return err
+		}
+		b, err := c.AllReduce(ctx, vector(c.Rank(), n), collective.SumFloat64)
+		if err == nil && !bytes.Equal(b, sumOf(len(all), n)) {
+			err = errors.New("wrong sum")
+		}
+		return err
+	})
+}
+
+// Without links to all clusters, all members fail.
+func TestUnconnectedLinks(t *testing.T) {
+	all := join(t, peertest.Clusters(t, 2, 1), "unconnected")
+	for rank, err := range errorsOf(t, all, func(ctx context.Context, c *collective.Comm) error {
+		return c.SetLinks(ctx, func(_, _ string) float64 { return 0 })
+	}) {
+		if err == nil || !strings.Contains(err.Error(), "do not connect") {
+			t.Errorf("rank %d: %v", rank, err)
+		}
+	}
+}

@@ -8,6 +8,8 @@
 // Values merge within a cluster before they leave it, so each merged byte leaves a cluster once. They merge in the order
 // of ranks, whatever arrives first: the result is the same on all members and in every run.
 //
+// If the links between the clusters differ in their rates, [Comm.SetLinks] makes long all-reductions faster.
+//
 // Gather and Reduce return when all members have called them, and Broadcast at the root when all have received the value.
 //
 // When a member is lost, all operations fail with an [ErrMember], and the remaining members join again. Nothing is

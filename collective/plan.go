@@ -3,41 +3,50 @@ package collective
 import "slices"
 
 // plan selects the members that merge the values of an operation. The values consist of units. Each unit merges in each cluster at one member, the
-// owner; then the clusters' values merge at its homes.
+// owner; then the owners' values merge along a tree of the clusters. A short vector of an AllReduce merges at all owners instead.
 type plan struct {
 	groups [][]int // ranks by cluster
 	name   opName
 	root   int
 	units  int
 	unit   int // size in bytes, 0 if units are entire values
-	rows   int // of units that have the same home in an AllReduce
-	small  bool
+	rows   int // of units that have the same tree in an AllReduce
+	trees  []tree
+	stars  []tree // by home
+	flat   bool   // an AllReduce whose unit merges at its owner in each cluster
 }
 
 const (
 	// maxSmall is the longest vector that merges entire, in bytes.
 	maxSmall = 32 << 10
+	// cycles is the least number of times that a vector uses each tree of SetLinks. A shorter one would lose more by a second step
+	// between clusters than it would gain by faster links.
+	cycles = 4
 )
 
-// newPlan returns the plan of an operation on vectors of a size. Elem is 0 if values merge entire.
-func newPlan(name opName, root, size, elem int, groups [][]int) *plan {
+// newPlan returns the plan of an operation on vectors of a size. Elem is 0 if values merge entire. Trees are those of SetLinks.
+func newPlan(name opName, root, size, elem int, groups [][]int, trees []tree) *plan {
 	p := &plan{groups: groups, name: name, root: root, units: 1}
 	most, members := 0, 0
-	for _, ranks := range groups {
+	for i, ranks := range groups {
 		most = max(most, len(ranks))
 		members += len(ranks)
+		p.stars = append(p.stars, slices.Repeat(tree{i}, len(groups)))
 	}
 	p.rows = most
 	switch {
 	case name == opShuffle:
 		p.units, p.rows = members, members
 	case elem == 0 || size <= maxSmall:
-		p.small = true
+		p.flat = name == opAllReduce
 	default:
 		cells := most * len(groups)
 		p.unit = min((size+cells-1)/cells, maxData)
 		p.unit = min((p.unit+elem-1)/elem*elem, maxData/elem*elem)
 		p.units = (size + p.unit - 1) / p.unit
+	}
+	if p.trees = p.stars; len(trees) > 0 && p.units >= cycles*len(trees)*p.rows {
+		p.trees = trees
 	}
 	return p
 }
@@ -51,28 +60,38 @@ func (p *plan) owner(cluster, u int) int {
 	return ranks[u%len(ranks)]
 }
 
-// homes returns the members that merge the clusters' values of a unit.
-func (p *plan) homes(u int) []int {
-	switch {
-	case p.name == opShuffle:
-		return []int{u}
-	case p.name == opReduce:
-		return []int{p.owner(clusterOf(p.groups, p.root), u)}
-	case p.small:
-		return p.owners(u)
+// tree returns the clusters over which the values of a unit merge, unless the plan is flat.
+func (p *plan) tree(u int) tree {
+	switch p.name {
+	case opShuffle:
+		return p.stars[clusterOf(p.groups, u)]
+	case opReduce:
+		return p.stars[clusterOf(p.groups, p.root)]
+	default:
+		return p.trees[u/p.rows%len(p.trees)]
 	}
-	return []int{p.owner(p.homeCluster(u), u)}
 }
 
-func (p *plan) homeCluster(u int) int { return u / p.rows % len(p.groups) }
-
-// owners returns the owner of a unit in each cluster.
-func (p *plan) owners(u int) []int {
-	all := make([]int, len(p.groups))
-	for cluster := range all {
-		all[cluster] = p.owner(cluster, u)
+// sources returns the clusters whose values of a unit merge at its owner in a cluster, in the order in which they merge.
+func (p *plan) sources(cluster, u int) (from []int) {
+	t := p.tree(u)
+	for i := range t {
+		if p.flat || i == cluster || t[i] == cluster {
+			from = append(from, i)
+		}
 	}
-	return all
+	return from
+}
+
+// next returns the owners that the owner in a cluster sends the value of a unit to: before the values of other clusters are merged into
+// it in a flat plan, else afterwards. The home has none.
+func (p *plan) next(cluster, u int) (to []int) {
+	for i := range p.groups {
+		if i != cluster && (p.flat || i == p.tree(u)[cluster]) {
+			to = append(to, p.owner(i, u))
+		}
+	}
+	return to
 }
 
 // reads reports whether a member needs the final value of a unit.
@@ -80,19 +99,20 @@ func (p *plan) reads(u, rank int) bool {
 	return p.name == opAllReduce || p.name == opReduce && rank == p.root || p.name == opShuffle && rank == u
 }
 
-// targets returns the receivers of the final value of a unit from a member. Homes send it to the owners in clusters with readers, and these
-// to the readers of their cluster.
+// targets returns the receivers of the final value of a unit from a member. Owners in clusters with readers send it to the owners
+// below, and to the readers of their cluster.
 func (p *plan) targets(u, rank int) (to []int) {
-	homes := p.homes(u)
+	cluster := clusterOf(p.groups, rank)
+	if p.owner(cluster, u) != rank {
+		return nil
+	}
 	for i, ranks := range p.groups {
-		owner := p.owner(i, u)
+		if i != cluster && p.name == opAllReduce && !p.flat && p.tree(u)[i] == cluster {
+			to = append(to, p.owner(i, u))
+		}
 		for _, reader := range ranks {
-			switch far := owner != rank; {
-			case reader == rank || !p.reads(u, reader):
-			case !far:
+			if i == cluster && reader != rank && p.reads(u, reader) {
 				to = append(to, reader)
-			case homes[0] == rank && len(homes) == 1 && !slices.Contains(to, owner):
-				to = append(to, owner)
 			}
 		}
 	}
@@ -108,7 +128,7 @@ func (p *plan) order(cluster int) []int {
 	}
 	key := func(u int) int {
 		n := len(p.groups)
-		return u/p.rows/n*n + (clusterOf(p.groups, p.homes(u)[0])-cluster-1+n)%n
+		return u/p.rows/n*n + (p.tree(u).home()-cluster-1+n)%n
 	}
 	slices.SortStableFunc(units, func(a, b int) int { return key(a) - key(b) })
 	return units

@@ -2,6 +2,9 @@ package collective
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -20,13 +23,17 @@ func TestPlans(t *testing.T) {
 			}
 			groups, members = append(groups, ranks), members+n
 		}
+		trees, err := spanningTrees(len(groups), randomLinks(len(groups)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for _, name := range []opName{opReduce, opAllReduce, opShuffle} {
-			for _, size := range []int{0, 800, 32 << 10, 800_000, 8_000_000} {
+			for _, size := range []int{0, 800, 32 << 10, 800_000, 40_000_000} {
 				if name == opShuffle && size > 0 {
 					continue
 				}
 				t.Run(fmt.Sprint(shape, name, size), func(t *testing.T) {
-					checkPlan(t, newPlan(name, members-1, size, 8, groups), groups, members, size)
+					checkPlan(t, newPlan(name, members-1, size, 8, groups, trees), groups, members, size)
 				})
 			}
 		}
@@ -45,18 +52,28 @@ func checkPlan(t *testing.T, p *plan, groups [][]int, members, size int) {
 				leaves[a]++
 			}
 		}
-		homes := p.homes(u)
+		var homes []int
 		for c, ranks := range groups {
-			owner := p.owner(c, u)
+			owner, next := p.owner(c, u), p.next(c, u)
 			if !slices.Contains(ranks, owner) && p.name != opShuffle {
 				t.Fatalf("unit %d: owner %d is not of cluster %d", u, owner, c)
 			}
-			before := leaves[c]
-			for _, home := range homes {
-				cross(owner, home)
+			if len(next) == 0 || p.flat {
+				homes = append(homes, owner)
+				merged := merges(p, c, u)
+				slices.Sort(merged)
+				if len(slices.Compact(merged)) != len(groups) {
+					t.Errorf("unit %d: clusters %v merge in cluster %d", u, merged, c)
+				}
 			}
-			if len(homes) == 1 && leaves[c] > before+1 {
-				t.Errorf("unit %d leaves cluster %d %d times", u, c, leaves[c]-before)
+			if len(next) > 1 && !p.flat {
+				t.Errorf("unit %d leaves cluster %d %d times", u, c, len(next))
+			}
+			for _, to := range next {
+				cross(owner, to)
+				if to := clusterOf(groups, to); !slices.Contains(p.sources(to, u), c) {
+					t.Errorf("unit %d: cluster %d does not merge that of cluster %d", u, to, c)
+				}
 			}
 		}
 		copies := make([]int, members) // of the final value
@@ -81,10 +98,12 @@ func checkPlan(t *testing.T, p *plan, groups [][]int, members, size int) {
 	}
 	most := p.units
 	switch {
-	case p.name == opAllReduce && !p.small:
-		most = 2 * (p.units*(len(groups)-1)/len(groups) + p.rows*(len(groups)-1))
-	case p.name == opAllReduce:
+	case p.flat:
 		most = len(groups) - 1
+	case p.name == opAllReduce && len(p.trees) == len(groups):
+		most = 2 * (p.units*(len(groups)-1)/len(groups) + p.rows*(len(groups)-1))
+	case p.name == opAllReduce: // on trees of links with other rates
+		most = p.units * len(groups)
 	}
 	for c, n := range leaves {
 		if n > most {
@@ -97,6 +116,69 @@ func checkPlan(t *testing.T, p *plan, groups [][]int, members, size int) {
 		if order[u] != u {
 			t.Fatalf("unit %d is not sent", u)
 		}
+	}
+}
+
+// merges returns the clusters whose values are in that of a cluster once it is complete.
+func merges(p *plan, cluster, u int) (all []int) {
+	for _, i := range p.sources(cluster, u) {
+		if i == cluster || p.flat {
+			all = append(all, i)
+		} else {
+			all = append(all, merges(p, i, u)...)
+		}
+	}
+	return all
+}
+
+func randomLinks(clusters int) (all []link) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for a := range clusters {
+		for b := range a {
+			all = append(all, link{a: a, b: b, rate: 1 + 9*draw.Float64()})
+		}
+	}
+	return all
+}
+
+// The trees use the links of the grid "fast" equally long: 8 MB/s of values cross them.
+func TestTreesUseFasterLinksMore(t *testing.T) {
+	links := []link{{a: 1, b: 0, rate: 3}, {a: 2, b: 0, rate: 3}, {a: 3, b: 0, rate: 6}, {a: 2, b: 1, rate: 6}, {a: 3, b: 1, rate: 3}, {a: 3, b: 2, rate: 3}}
+	trees, err := spanningTrees(4, links)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range links {
+		if n := treeCount * l.rate / 8; math.Abs(l.load-n) > 1 {
+			t.Errorf("%.0f trees use the link of %d and %d, want %.1f", l.load, l.a, l.b, n)
+		}
+	}
+	var b []byte
+	for _, tree := range trees {
+		for _, parent := range tree {
+			b = append(b, byte(parent))
+		}
+	}
+	read, err := parseTrees(b, 4)
+	if err != nil || !reflect.DeepEqual(read, trees) {
+		t.Errorf("read %v, %v, want %v", read, err, trees)
+	}
+}
+
+func TestTreesOfUnconnectedClusters(t *testing.T) {
+	if trees, err := spanningTrees(3, []link{{a: 1, b: 0, rate: 1}, {a: 2, b: 0}, {a: 2, b: 1}}); err == nil {
+		t.Errorf("trees %v without a link to cluster 2", trees)
+	}
+}
+
+func TestInvalidTrees(t *testing.T) {
+	for _, b := range []string{"\x00\x00", "\x00\x01\x02", "\x01\x02\x02\x00", "\x00\x02\x01", "\x00\x00\x03", "\x00\x02\x03\x01"} {
+		if trees, err := parseTrees([]byte(b), 3); err == nil {
+			t.Errorf("trees %v from %q", trees, b)
+		}
+	}
+	if trees, err := parseTrees([]byte("\x00\x00\x01\x01\x01\x01"), 3); err != nil || len(trees) != 2 {
+		t.Errorf("trees %v, %v", trees, err)
 	}
 }
 

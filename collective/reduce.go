@@ -44,7 +44,7 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 		case op.Elem > 0 && size%op.Elem != 0:
 			return fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
 		}
-		r.plan, r.header = newPlan(name, root, size, op.Elem, c.groups), c.header(kindPart)
+		r.plan, r.header = newPlan(name, root, size, op.Elem, c.groups, c.trees), c.header(kindPart)
 		if err = r.run(ctx); err == nil && name == opReduce {
 			err = c.settle(ctx, root)
 		}
@@ -76,7 +76,7 @@ type reduction struct {
 	out    []byte
 
 	parts    map[int]*merger // by unit: of the members of the cluster, at its owner
-	clusters map[int]*merger // by unit: of the clusters, at a home
+	clusters map[int]*merger // by unit: of the clusters, at an owner
 	missing  int             // final values
 	ahead    chan struct{}   // has a token for each value that was sent to an owner and is not final here
 }
@@ -92,9 +92,7 @@ func (r *reduction) run(ctx context.Context) error {
 	for u := range p.units {
 		if p.owner(c.own, u) == c.rank {
 			r.parts[u] = &merger{values: make([][]byte, len(c.groups[c.own]))}
-		}
-		if slices.Contains(p.homes(u), c.rank) {
-			r.clusters[u] = &merger{values: make([][]byte, len(c.groups))}
+			r.clusters[u] = &merger{values: make([][]byte, len(p.sources(c.own, u)))}
 		}
 		if p.reads(u, c.rank) {
 			r.missing++
@@ -208,26 +206,26 @@ func (r *reduction) handle(f frame) error {
 			return err
 		}
 		delete(r.parts, u)
-		homes := r.plan.homes(u)
-		r.send(kindCluster, u, m.merged, slices.DeleteFunc(slices.Clone(homes), func(home int) bool { return home == c.rank })...)
-		if r.clusters[u] == nil {
-			return nil
-		}
 		own := m.merged
-		if len(homes) > 1 {
+		if r.plan.flat {
+			r.send(kindCluster, u, m.merged, r.plan.next(c.own, u)...)
 			own = bytes.Clone(own) // it is being sent
 		}
 		return r.handle(frame{header: header{Kind: kindCluster, Index: f.Index}, from: c.rank, data: own})
 	case kindCluster:
-		m := r.clusters[u]
-		if m == nil {
+		m, source := r.clusters[u], slices.Index(r.plan.sources(c.own, u), cluster)
+		if m == nil || source < 0 {
 			return fmt.Errorf("rank %d: %w", f.from, errUnit)
 		}
-		done, err := m.add(cluster, f.data, r.op)
+		done, err := m.add(source, f.data, r.op)
 		if err != nil || !done {
 			return err
 		}
 		delete(r.clusters, u)
+		if next := r.plan.next(c.own, u); len(next) > 0 && !r.plan.flat {
+			r.send(kindCluster, u, m.merged, next...)
+			return nil
+		}
 		return r.final(u, m.merged)
 	case kindFinal:
 		return r.final(u, f.data)

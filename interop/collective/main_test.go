@@ -57,6 +57,9 @@ func (w *workerConfig) Run() error {
 		return err
 	}
 	defer c.Close()
+	if err := c.SetLinks(ctx, workers.LinkRate); err != nil {
+		return err
+	}
 	if err := out.Encode(result{}); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ func NewGrid(slower float64) (*netns.Grid, error) {
 	return netns.New(netns.Config{Clusters: netns.Clusters(4, 4, 4, 4), Links: netns.Fast().Divided(slower), RTT: 40 * time.Millisecond})
 }
 
+// LinkRate returns the rate of the link between two clusters of the grid, compared with its other links.
+func LinkRate(a, b string) float64 { return float64(netns.Fast().Rate(a, b)) }
+
 // Start starts a process in a node of a grid, with the pipes of [Pipes].
 func Start(n *netns.Node, cmd *exec.Cmd) (p *netns.Process, in io.WriteCloser, out io.Reader, err error) {
 	if in, out, err = Pipes(cmd); err == nil {

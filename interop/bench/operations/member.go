@@ -102,6 +102,9 @@ func (m *Member) joinMob(ctx context.Context) (caller, func(), error) {
 	}
 	fmt.Println(n.Addrs()[0])
 	c, err := collective.Join(ctx, n, "grid", m.Size)
+	if err == nil {
+		err = c.SetLinks(ctx, workers.LinkRate)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
