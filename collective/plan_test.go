@@ -119,7 +119,7 @@ func checkPlan(t *testing.T, p *plan, groups [][]int, members, size int) {
 	}
 }
 
-// merges returns the clusters whose values are in that of a cluster once it is complete.
+// merges returns the clusters whose values have merged in a cluster once its value is complete.
 func merges(p *plan, cluster, u int) (all []int) {
 	for _, i := range p.sources(cluster, u) {
 		if i == cluster || p.flat {
