@@ -1,6 +1,7 @@
 package tracker
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestAnnounceURLs(t *testing.T) {
 	h := loopHost(t)
 	h.SetStreamHandler(proto.TrackerProtocol, func(st network.Stream) {
 		_, _ = proto.ReadOpening(st)
-		_ = proto.WriteMessage(st, protocolError("message type 33 is unknown"))
+		_ = proto.WriteMessage(st, goodbye(errors.New("message type 33 is unknown")))
 		st.Close()
 	})
 	old := peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}

@@ -23,22 +23,21 @@ func (c *Client) Hosts(ctx context.Context, req *proto.HostsRequest) ([]proto.Ho
 
 // hosts handles a request for hosts by name. Names are not verified; of several members with one
 // name, the last to announce it has it.
-func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) proto.Message {
+func (s *Server) hosts(id proto.PeerID, req *proto.HostsRequest) (hosts []proto.Host, _ error) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	m := s.state.table.member(s.clock(), req.Swarm, id)
 	if m == nil {
-		return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the node has not announced itself in this swarm"}
+		return nil, &proto.RemoteError{Code: proto.CodeUnknownSwarm, Text: "the node has not announced itself in this swarm"}
 	}
 	sw := m.swarm
 	sw.setName(m, req.Name)
-	reply := &proto.Hosts{}
 	for _, name := range req.Wanted {
 		if m := sw.named[name]; m != nil && m.id != id {
-			reply.Hosts = append(reply.Hosts, proto.Host{Name: name, ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs})
+			hosts = append(hosts, proto.Host{Name: name, ID: m.id, Cluster: m.cluster.name, Addrs: m.addrs})
 		}
 	}
-	return reply
+	return hosts, nil
 }
 
 func (s *swarm) setName(m *member, name string) {

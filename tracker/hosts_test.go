@@ -88,7 +88,7 @@ func TestHostsOfOldTracker(t *testing.T) {
 	h := loopHost(t)
 	h.SetStreamHandler(proto.TrackerProtocol, func(st network.Stream) {
 		_, _ = proto.ReadOpening(st)
-		_ = proto.WriteMessage(st, protocolError("message type 35 is unknown"))
+		_ = proto.WriteMessage(st, goodbye(errors.New("message type 35 is unknown")))
 		st.Close()
 	})
 	_, c := node(t, ClientConfig{}, peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})

@@ -22,23 +22,17 @@ func (s *Server) Local() *Local { return &Local{s, multiaddr.StringCast("/ip4/12
 func (l *Local) Announce(_ context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
 	s, id := l.server, proto.PeerID(l.server.host.ID())
 	s.counts.requests.Add(1)
-	reply := s.announce(origin{id: id, addrs: memberAddrs(a.Addrs, l.remote), host: hostOf(l.remote)}, a)
-	if h, ok := reply.(*proto.AnnounceReply); ok {
+	reply, err := s.announce(origin{id: id, addrs: memberAddrs(a.Addrs, l.remote), host: hostOf(l.remote)}, a)
+	if err == nil {
 		s.noteReports(id, a.Swarm, a.Received, a.Measured)
-		return h, nil
 	}
-	return nil, unexpected(reply)
+	return reply, err
 }
 
 // Hosts sends the tracker the name of the node's host, and returns the wanted hosts that it knows.
 func (l *Local) Hosts(_ context.Context, req *proto.HostsRequest) ([]proto.Host, error) {
-	s := l.server
-	s.counts.requests.Add(1)
-	reply := s.hosts(proto.PeerID(s.host.ID()), req)
-	if h, ok := reply.(*proto.Hosts); ok {
-		return h.Hosts, nil
-	}
-	return nil, unexpected(reply)
+	l.server.counts.requests.Add(1)
+	return l.server.hosts(proto.PeerID(l.server.host.ID()), req)
 }
 
 // Close does nothing: the tracker continues.

@@ -90,7 +90,7 @@ func TestReplyBoundsSitesOfOneAddress(t *testing.T) {
 		host := netip.MustParseAddr(c.host)
 		var flooder *member
 		for i := range 300 {
-			var err *proto.RemoteError
+			var err error
 			a := &proto.Announce{Swarm: []byte("s"), Cluster: fmt.Sprint("flood", i%100), Total: 10}
 			if flooder, err = tb.announce(epoch, origin{id: proto.PeerID(fmt.Sprint("flooder", i)), host: host}, a); err != nil {
 				t.Fatal(err)
@@ -375,7 +375,7 @@ func TestReplyFitsFrame(t *testing.T) {
 		id = append(id, bytes.Repeat([]byte{'.'}, proto.MaxPeerID-len(id))...)
 		cluster := fmt.Appendf(nil, "%d", i%10)
 		cluster = append(cluster, bytes.Repeat([]byte{'.'}, proto.MaxCluster-len(cluster))...)
-		var err *proto.RemoteError
+		var err error
 		a := &proto.Announce{Swarm: []byte("s"), Cluster: string(cluster)}
 		m, err = tb.announce(epoch, origin{id: proto.PeerID(id), addrs: addrs, host: elsewhere(proto.PeerID(id), "s").host}, a)
 		if err != nil {

@@ -114,21 +114,17 @@ func collect[M proto.Message](results <-chan result[M], n int, grace time.Durati
 func ask[M proto.Message](ctx context.Context, c *Client, t *endpoint, before <-chan struct{}, frame []byte) (reply M, err error) {
 	msg, err := t.send(ctx, c.host, before, frame)
 	if err == nil {
-		var ok bool
-		if reply, ok = msg.(M); ok {
-			return reply, nil
+		switch msg := msg.(type) {
+		case M:
+			return msg, nil
+		case *proto.Goodbye:
+			err = (*proto.RemoteError)(msg)
+		default:
+			err = fmt.Errorf("unexpected reply of type %d", proto.TypeOf(msg))
 		}
-		err = unexpected(msg)
 	}
 	c.cfg.Log.Debug("tracker request failed", "tracker", t.addr, "error", oneLine(err))
 	return reply, fmt.Errorf("tracker %s: %w", t.addr, err)
-}
-
-func unexpected(reply proto.Message) error {
-	if bye, ok := reply.(*proto.Goodbye); ok {
-		return (*proto.RemoteError)(bye)
-	}
-	return fmt.Errorf("unexpected reply of type %d", proto.TypeOf(reply))
 }
 
 type endpoint struct {

@@ -1,6 +1,8 @@
 package tracker
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -102,20 +104,28 @@ func (s *Server) serve(st network.Stream) {
 	}
 	defer s.removeStream(st)
 	st.SetDeadline(time.Now().Add(s.cfg.Timeout))
-	reply, then := s.reply(st)
+	req, err := proto.ReadOpening(st)
+	var reply proto.Message
+	if err != nil {
+		err = fmt.Errorf("bad request: %w", err)
+	} else {
+		reply, err = s.handle(st, req)
+	}
 	s.counts.requests.Add(1)
-	if bye, ok := reply.(*proto.Goodbye); ok {
+	if err != nil {
+		bye := goodbye(err)
 		s.counts.reject(bye.Code)
 		s.cfg.Log.Debug("request rejected", "peer", st.Conn().RemotePeer(), "code", bye.Code, "reason", bye.Text)
 		st.SetDeadline(time.Now().Add(goodbyeTimeout))
+		reply = bye
 	}
 	if err := proto.WriteMessage(st, reply); err != nil {
 		s.cfg.Log.Debug("reply not sent", "peer", st.Conn().RemotePeer(), "error", err)
 		st.Reset()
 		return
 	}
-	if then != nil && st.CloseWrite() == nil {
-		then()
+	if a, ok := req.(*proto.Announce); ok && err == nil && st.CloseWrite() == nil {
+		s.readReports(st, a.Swarm)
 	}
 	st.Close()
 }
@@ -142,36 +152,31 @@ func (s *Server) removeStream(st network.Stream) {
 	s.open.served.Done()
 }
 
-// reply reads a request from st and handles it. then, if it is not nil, reads what follows the request, once
-// the reply is sent.
-func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
-	req, err := proto.ReadOpening(st)
-	if err != nil {
-		return protocolError("bad request: " + err.Error()), nil
-	}
+// handle handles a request. A member's id is the one that the connection of st proved.
+func (s *Server) handle(st network.Stream, req proto.Message) (proto.Message, error) {
+	id := proto.PeerID(st.Conn().RemotePeer())
 	switch req := req.(type) {
 	case *proto.Announce:
-		// The member's id is the one that the connection proved.
-		id := proto.PeerID(st.Conn().RemotePeer())
 		if len(id) > proto.MaxPeerID {
-			return protocolError("the peer id is too long"), nil
+			return nil, errors.New("the peer id is too long")
 		}
 		remote := st.Conn().RemoteMultiaddr()
 		from := origin{id: id, addrs: memberAddrs(req.Addrs, remote), host: hostOf(remote)}
 		if cert := membership.Of(st); cert != nil {
 			if req.Cluster != cert.Cluster {
-				return &proto.Goodbye{Code: proto.CodeExcluded, Text: fmt.Sprintf(
-					"the node announces cluster %s, but its certificate is for %s", req.Cluster, cert.Cluster)}, nil
+				return nil, &proto.RemoteError{Code: proto.CodeExcluded, Text: fmt.Sprintf(
+					"the node announces cluster %s, but its certificate is for %s", req.Cluster, cert.Cluster)}
 			}
 			from.getOnly = !cert.Roles.Has(membership.Seed)
 		}
-		return s.announce(from, req), func() { s.readReports(st, id, req.Swarm) }
+		return s.announce(from, req)
 	case *proto.HostsRequest:
-		return s.hosts(proto.PeerID(st.Conn().RemotePeer()), req), nil
+		hosts, err := s.hosts(id, req)
+		return &proto.Hosts{Hosts: hosts}, err
 	case *proto.ScrapeRequest:
-		return s.scrape(req.Swarm), nil
+		return s.scrape(req.Swarm)
 	case *proto.TopologyRequest:
-		return s.topology(req.Swarm), nil
+		return s.topology(req.Swarm)
 	case *proto.AnnounceURLsRequest:
 		reply := &proto.AnnounceURLs{}
 		if urls := s.announceURLs.Load(); urls != nil {
@@ -179,7 +184,7 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 		}
 		return reply, nil
 	default:
-		return protocolError(fmt.Sprintf("message type %d is not a request to a tracker", proto.TypeOf(req))), nil
+		return nil, fmt.Errorf("message type %d is not a request to a tracker", proto.TypeOf(req))
 	}
 }
 
@@ -187,7 +192,7 @@ func (s *Server) reply(st network.Stream) (_ proto.Message, then func()) {
 const maxReports = 2
 
 // readReports reads the Received and Measured messages that may follow an announce.
-func (s *Server) readReports(st network.Stream, id proto.PeerID, swarm []byte) {
+func (s *Server) readReports(st network.Stream, swarm []byte) {
 	for range maxReports {
 		m, err := proto.ReadOpening(st)
 		if err != nil {
@@ -195,7 +200,7 @@ func (s *Server) readReports(st network.Stream, id proto.PeerID, swarm []byte) {
 		}
 		received, _ := m.(*proto.Received)
 		measured, _ := m.(*proto.Measured)
-		s.noteReports(id, swarm, received, measured)
+		s.noteReports(proto.PeerID(st.Conn().RemotePeer()), swarm, received, measured)
 	}
 }
 
@@ -210,29 +215,29 @@ func (s *Server) noteReports(id proto.PeerID, swarm []byte, r *proto.Received, m
 	}
 }
 
-func protocolError(text string) *proto.Goodbye {
-	return goodbye(&proto.RemoteError{Code: proto.CodeProtocol, Text: text})
+// goodbye converts an error into a message, with the text cut to the message's limit. An error without a code is
+// the fault of the request.
+func goodbye(err error) *proto.Goodbye {
+	text := strings.ToValidUTF8(err.Error(), "?")
+	return &proto.Goodbye{
+		Code: cmp.Or(proto.CodeOf(err), proto.CodeProtocol),
+		Text: strings.ToValidUTF8(text[:min(len(text), proto.MaxText)], ""),
+	}
 }
 
-// goodbye converts an error into a message, with the text cut to the message's limit.
-func goodbye(e *proto.RemoteError) *proto.Goodbye {
-	text := strings.ToValidUTF8(e.Text, "?")
-	return &proto.Goodbye{Code: e.Code, Text: strings.ToValidUTF8(text[:min(len(text), proto.MaxText)], "")}
-}
-
-func (s *Server) announce(from origin, a *proto.Announce) proto.Message {
+func (s *Server) announce(from origin, a *proto.Announce) (*proto.AnnounceReply, error) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	now := s.clock()
 	if a.Leaving {
 		s.state.table.leave(now, a.Swarm, from.id)
-		return &proto.AnnounceReply{Interval: seconds(s.cfg.Interval)}
+		return &proto.AnnounceReply{Interval: seconds(s.cfg.Interval)}, nil
 	}
 	m, err := s.state.table.announce(now, from, a)
 	if err != nil {
-		return goodbye(err)
+		return nil, err
 	}
-	return &proto.AnnounceReply{Interval: s.interval(m), Members: s.state.replyMembers(m)}
+	return &proto.AnnounceReply{Interval: s.interval(m), Members: s.state.replyMembers(m)}, nil
 }
 
 // interval returns the announce interval of m in seconds.
@@ -246,15 +251,13 @@ func (s *Server) interval(m *member) uint32 {
 
 func seconds(d time.Duration) uint32 { return uint32(max(d.Round(time.Second)/time.Second, 1)) }
 
-func (s *Server) scrape(key []byte) proto.Message {
+var errUnknownSwarm = &proto.RemoteError{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
+
+func (s *Server) scrape(key []byte) (*proto.Scrape, error) {
 	s.state.Lock()
 	defer s.state.Unlock()
 	if f := s.state.table.scrape(s.clock(), key); f != nil {
-		return f
+		return f, nil
 	}
-	return unknownSwarm()
-}
-
-func unknownSwarm() proto.Message {
-	return &proto.Goodbye{Code: proto.CodeUnknownSwarm, Text: "the tracker knows no member of this swarm"}
+	return nil, errUnknownSwarm
 }

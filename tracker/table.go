@@ -69,7 +69,7 @@ type origin struct {
 
 // announce adds or updates the member that announces a. A known member is always
 // accepted, a new one within the limits.
-func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
+func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member, error) {
 	m := t.member(now, a.Swarm, from.id)
 	s := t.swarms[string(a.Swarm)]
 	// A Scrape of the sites must fit its message.
@@ -77,7 +77,7 @@ func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member
 		return nil, busy("the swarm has reached its limit of clusters")
 	}
 	if m == nil {
-		var err *proto.RemoteError
+		var err error
 		if m, err = t.join(s, from, a); err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (t *table) announce(now time.Time, from origin, a *proto.Announce) (*member
 }
 
 // join adds a member to a swarm, which is nil if it is not known.
-func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, *proto.RemoteError) {
+func (t *table) join(s *swarm, from origin, a *proto.Announce) (*member, error) {
 	if s == nil && from.getOnly && a.Total != 0 && a.Have == a.Total {
 		return nil, &proto.RemoteError{Code: proto.CodeExcluded, Text: "no other node has announced this content, " +
 			"and the certificate of the node does not have the role seed"}
@@ -133,7 +133,7 @@ func (t *table) update(m *member, a *proto.Announce) {
 	t.forgetLinks(m.swarm, before)
 }
 
-func busy(text string) *proto.RemoteError {
+func busy(text string) error {
 	return &proto.RemoteError{Code: proto.CodeBusy, Text: text}
 }
 

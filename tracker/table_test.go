@@ -110,7 +110,7 @@ func TestTableBounds(t *testing.T) {
 	refused := func(now time.Time, swarm, cluster, id string) {
 		t.Helper()
 		_, err := tb.announce(now, elsewhere(proto.PeerID(id), swarm), &proto.Announce{Swarm: []byte(swarm), Cluster: cluster})
-		if err == nil || err.Code != proto.CodeBusy {
+		if proto.CodeOf(err) != proto.CodeBusy {
 			t.Errorf("%s joined %s: %v, want CodeBusy", id, swarm, err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestTableBoundsClusters(t *testing.T) {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint(i), 0, 0)
 	}
 	_, err := tb.announce(epoch, elsewhere("x", "s"), &proto.Announce{Swarm: []byte("s"), Cluster: "more"})
-	if err == nil || err.Code != proto.CodeBusy {
+	if proto.CodeOf(err) != proto.CodeBusy {
 		t.Errorf("one cluster more: %v, want CodeBusy", err)
 	}
 	if _, err := proto.AppendFrame(nil, tb.scrape(epoch, []byte("s"))); err != nil {

@@ -15,14 +15,14 @@ import (
 // topologyAge is the age at which a topology is made again.
 const topologyAge = time.Second
 
-func (s *Server) topology(key []byte) proto.Message {
+func (s *Server) topology(key []byte) (*proto.Topology, error) {
 	s.state.Lock()
 	reply := s.state.table.keptTopology(s.clock(), key)
 	s.state.Unlock()
 	if reply == nil {
-		return unknownSwarm()
+		return nil, errUnknownSwarm
 	}
-	return reply()
+	return reply(), nil
 }
 
 // keptTopology returns the topology of a swarm, at most a second old, nil if the swarm is not known. The first call of the
