@@ -125,21 +125,12 @@ func (n *node) arrive() int {
 		i := int(sp.Piece)
 		n.arrived[i] += int(sp.Length)
 		n.step(mob.Arrived{Peer: a.Peer, Span: sp})
-		if n.arrived[i] == n.size(i) {
+		if layout := n.spy.Layout(); n.arrived[i] == layout.SizeOf(i) {
 			delete(n.arrived, i)
 			return i
 		}
 	}
 	return -1
-}
-
-// size is the length of a number.
-func (n *node) size(i int) int {
-	l := n.spy.Layout()
-	if size, ok := l.Short[i]; ok {
-		return size
-	}
-	return int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
 }
 
 // wait lets time pass.

@@ -72,10 +72,7 @@ func (h *history) note(t *testing.T, trace []byte, k *spy, a mob.Action) []byte 
 	if r, ok := send.Message.(*proto.Request); ok {
 		h.requests = append(h.requests, send)
 		i, l := int(r.Piece), k.Layout()
-		size := int(min(int64(l.Size), l.Length-int64(i)*int64(l.Size)))
-		if short, ok := l.Short[i]; ok {
-			size = short
-		}
+		size := l.SizeOf(i)
 		if i >= h.count || k.control.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size ||
 			l.Whole && int(r.Length) != size {
 			t.Fatalf("requests %v", r.Span)
