@@ -77,7 +77,7 @@ func (s *State) addClaim(p *session.Peer, i int) {
 		return
 	}
 	// Two members requested a piece while their claims crossed, and the first of them continues.
-	s.picker.Claimed(s.View(home), i)
+	s.picker.Claimed(home, i)
 	if both {
 		s.leaveRemote(f)
 		s.dropClaim(f)
@@ -199,7 +199,7 @@ func (s *State) removeClaim(p *session.Peer, i int) {
 
 // gained records a piece that no member of a group had.
 func (s *State) gained(l *session.Level, i int) {
-	if s.picker.Gained(s.View(l), i) {
+	if s.picker.Gained(l, i) {
 		l.Inflow.Add(s.Now)
 	}
 }

@@ -5,18 +5,9 @@ import (
 	"github.com/mobgrid/mob/mob/session"
 )
 
-type (
-	// View is the read-only part of a State that a [Picker] sees.
-	View = session.View
-	// Peer is a joined peer, as a [Picker] sees it. The zero Peer is none.
-	Peer = session.Source
-	// Fetch is a number in progress.
-	Fetch = session.InProgress
-)
-
-// Control is the part of a State that a [Picker] uses and changes.
+// Control is the part of a State that a [Picker] uses and changes: its peers, groups and numbers.
 type Control struct {
-	session.Control
+	*session.Table
 	s *State
 }
 

@@ -20,7 +20,7 @@ func (s *State) endgame() {
 		}
 		for _, f := range late {
 			if f.Helper == nil && f.Peer != p && p.Have.Has(f.Piece) && (p.Local || f.Enters(p.Level)) &&
-				(s.IsFaster(p, f) || s.IsUnused(p, f) || p.IsSpare(f) && !s.picker.Unclaimed(s.View(f.Level))) {
+				(s.IsFaster(p, f) || s.IsUnused(p, f) || p.IsSpare(f) && !s.picker.Unclaimed(f.Level)) {
 				f.Helper = p
 				for _, sp := range f.Peer.Pipe.Requested() {
 					if int(sp.Piece) == f.Piece && !f.Has(sp) {

@@ -25,8 +25,8 @@ func newGrowing(length int64, size int) *growing {
 // Attach implements [Picker]. The cluster never gets near the end: links are not left idle there.
 func (k *growing) Attach(c *Control) {
 	k.Control = c
-	for _, v := range c.Levels() {
-		c.AddMissing(v, 2*k.layout.Count)
+	for _, l := range c.Levels {
+		l.Inflow.Missing += 2 * k.layout.Count
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *State) health() {
 func (s *State) checkBehind() {
 	for _, l := range s.Levels {
 		was := l.Behind
-		l.Behind = s.picker.Lag(s.View(l)) > max(farBehind, s.Layout.Current/16) || s.IsOverridden()
+		l.Behind = s.picker.Lag(l) > max(farBehind, s.Layout.Current/16) || s.IsOverridden()
 		if was && !l.Behind {
 			s.ReconsiderAll()
 		}

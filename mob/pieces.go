@@ -23,8 +23,8 @@ func (k *pieces) Attach(c *Control) {
 	for i := range k.layout.Count {
 		c.Want(i)
 	}
-	for _, v := range c.Levels() {
-		c.AddMissing(v, c.Wanted().Len())
+	for _, l := range c.Levels {
+		l.Inflow.Missing += c.Wanted.Len()
 	}
 }
 
@@ -42,21 +42,22 @@ const maxBefore = 32
 // On the LAN it takes the share first, since other clusters wait for it from here, and in a rack
 // what the fewest racks beside it have; then what the fewest local peers have. A piece that a single peer has and another member claims comes
 // last: that member will soon have it too. Ties are broken at random.
-func (k *pieces) Pick(p Peer) int {
+func (k *pieces) Pick(p *Peer) int {
 	if i := k.Ordered(p); i >= 0 {
 		return i
 	}
-	v := k.From(p)
-	if p.Local() {
-		return k.Best(p, func(i int) (int, bool) { return k.localKey(v, i), !v.Deferred(p, i) })
+	l := k.From(p)
+	if p.Local {
+		return k.Best(p, func(i int) (int, bool) { return k.localKey(l, i), !k.MustWait(p, i) })
 	}
 	return k.Best(p, func(i int) (int, bool) {
-		if v.Deferred(p, i) || !v.Free(i) || v.Leaves(i) {
+		if k.MustWait(p, i) || !k.MayTake(l, i) || k.Leaves(l, i) {
 			return 0, false
 		}
-		run := k.run(i) + k.lead*(2*v.Rarity(i)+v.Before(i))
-		key := 2*(maxBefore*v.Rarity(i)+min(v.Before(i), maxBefore-1)) + run<<runShift
-		if !v.InShare(i) {
+		rarity, before := int(l.Rarity[i]), l.Before(i)
+		run := k.run(i) + k.lead*(2*rarity+before)
+		key := 2*(maxBefore*rarity+min(before, maxBefore-1)) + run<<runShift
+		if !l.Share.Has(i) {
 			key++
 		}
 		return key, true
@@ -65,17 +66,17 @@ func (k *pieces) Pick(p Peer) int {
 
 // localKey orders the pieces of a local peer. If pieces have an order, pieces that a single member
 // has come first: while there is an unclaimed one, that member sends no piece twice.
-func (k *pieces) localKey(v View, i int) (key int) {
-	holders := v.Holders(i)
+func (k *pieces) localKey(l *Level, i int) (key int) {
+	holders := int(l.Holders[i])
 	key = holders + k.run(i)<<runShift
-	if v.Level() > 0 {
-		key += v.Rarity(i) << rarityShift
+	if l.Index > 0 {
+		key += int(l.Rarity[i]) << rarityShift
 	}
-	if !v.InShare(i) {
+	if !l.Share.Has(i) {
 		key += 1 << 24
 	}
 	switch {
-	case holders == 1 && v.Claims(i) > 0:
+	case holders == 1 && l.Claims[i] > 0:
 		key += 1 << 60
 	case holders > 1 && k.layout.Together > 0:
 		key += 1 << 59
@@ -107,9 +108,9 @@ func (k *pieces) Apply(ev Event) {
 		if !k.Drop(ev.Piece) {
 			return
 		}
-		for _, v := range k.Levels() {
-			if v.Holders(ev.Piece) == 0 {
-				k.AddMissing(v, 1)
+		for _, l := range k.Levels {
+			if l.Holders[ev.Piece] == 0 {
+				l.Inflow.Missing++
 			}
 		}
 		k.fetch(ev.Piece)
@@ -124,22 +125,21 @@ func (k *pieces) fetch(i int) {
 }
 
 // Claimed implements [Picker].
-func (k *pieces) Claimed(View, int) {}
+func (k *pieces) Claimed(*Level, int) {}
 
 // Gained implements [Picker].
-func (k *pieces) Gained(View, int) bool { return true }
+func (k *pieces) Gained(*Level, int) bool { return true }
 
 // Makes implements [Picker]: who made a piece is of no interest.
-func (k *pieces) Makes(Peer, int) bool { return false }
+func (k *pieces) Makes(*Peer, int) bool { return false }
 
 // Unverified implements [Picker].
 func (k *pieces) Unverified(int) bool { return false }
 
 // Lag implements [Picker]. Pieces that few members have may arrive late without a lag.
-func (k *pieces) Lag(v View) (n int) {
-	_, size := v.Rank()
-	for i := range k.Wanted().All() {
-		if h := v.Holders(i); h > v.Seeds() && 2*h >= size-1 {
+func (k *pieces) Lag(l *Level) (n int) {
+	for i := range k.Wanted.All() {
+		if h := int(l.Holders[i]); h > l.Seeds && 2*h >= l.Size-1 {
 			n++
 		}
 	}
@@ -147,9 +147,9 @@ func (k *pieces) Lag(v View) (n int) {
 }
 
 // Unclaimed implements [Picker].
-func (k *pieces) Unclaimed(v View) bool {
-	for i := range k.Wanted().All() {
-		if v.Free(i) {
+func (k *pieces) Unclaimed(l *Level) bool {
+	for i := range k.Wanted.All() {
+		if k.MayTake(l, i) {
 			return true
 		}
 	}

@@ -56,7 +56,7 @@ func (s *State) request(p *session.Peer, f *session.Fetch, sp proto.Span) {
 		p.Requested(s.Now)
 	}
 	p.Pipe.Request(s.Now, sp)
-	s.do(Send{Peer: p.ID, Message: &proto.Request{Span: sp}, Made: s.picker.Makes(p.Source(), f.Piece)})
+	s.do(Send{Peer: p.ID, Message: &proto.Request{Span: sp}, Made: s.picker.Makes(p, f.Piece)})
 }
 
 // next returns the fetch to request of p next: the one that it is at, one that has no peer, or a
@@ -99,7 +99,7 @@ func (s *State) pick(p *session.Peer) int {
 	if s.Layout.Count == 0 {
 		return -1
 	}
-	return s.picker.Pick(p.Source())
+	return s.picker.Pick(p)
 }
 
 // onArrived records a block.

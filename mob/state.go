@@ -63,7 +63,7 @@ func New(cfg Config, have []proto.Range) *State {
 		return s.Levels[level].Holders[i] > 0 || s.Levels[level].Claims[i] > 0
 	})
 	s.batches = avail.NewBatches(&s.Tuning.Batching, s.roster.Groups[0], &s.Due)
-	picker.Attach(&Control{session.NewControl(&s.Table), s})
+	picker.Attach(&Control{&s.Table, s})
 	return s
 }
 

@@ -44,7 +44,7 @@ func (s *State) starving() *session.Level {
 		return nil
 	}
 	for _, l := range s.Levels {
-		if !s.roster.MayFetch(l.Group) || l.Behind || s.picker.Unclaimed(s.View(l)) {
+		if !s.roster.MayFetch(l.Group) || l.Behind || s.picker.Unclaimed(l) {
 			continue
 		}
 		for _, p := range s.Peers {
@@ -78,7 +78,7 @@ func (s *State) onSteal(p *session.Peer, rate uint64) {
 func (s *State) announceSlow() {
 	for _, l := range s.Levels {
 		n := len(s.Slow(l))
-		if n > 0 && s.picker.Unclaimed(s.View(l)) {
+		if n > 0 && s.picker.Unclaimed(l) {
 			n = 0
 		}
 		if n == l.Slow {

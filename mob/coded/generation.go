@@ -11,9 +11,9 @@ type generation struct {
 	sourcesOnly bool // it failed its hashes: source blocks are fetched and verified
 	// corrupt has the peers that sent a corrupt copy of a block. It is fetched as if no member of the
 	// cluster had it: members may have the same copy.
-	corrupt map[int][]mob.Peer
+	corrupt map[int][]*mob.Peer
 	// senders are the peers that sent the blocks that the node has.
-	senders map[int]mob.Peer
+	senders map[int]*mob.Peer
 	// surveys has one survey for each group that the node is in. They are out of date when stale is set, or
 	// the State's census has changed.
 	surveys []survey
@@ -34,53 +34,53 @@ type survey struct {
 
 // update makes new surveys if anything has changed.
 func (g *generation) update(k *Picker) {
-	if k.Changed(g.first, g.end) {
+	if k.Stored.TakeDirty(g.first, g.end) {
 		g.stale = true
 	}
 	if !g.stale {
 		return
 	}
 	g.stale = false
-	for _, v := range k.Levels() {
-		*g.from(v) = k.surveyed(v, g)
+	for _, l := range k.Levels {
+		*g.from(l) = k.surveyed(l, g)
 	}
 }
 
-// from returns the survey of the group of a view.
-func (g *generation) from(v mob.View) *survey { return &g.surveys[v.Level()] }
+// from returns the survey of a group.
+func (g *generation) from(l *mob.Level) *survey { return &g.surveys[l.Index] }
 
 // surveyed makes the survey of a generation.
-func (k *Picker) surveyed(v mob.View, g *generation) survey {
-	of := survey{gained: g.from(v).gained}
-	of.members, of.siblings = v.Complete(g.first, g.end)
+func (k *Picker) surveyed(l *mob.Level, g *generation) survey {
+	of := survey{gained: g.from(l).gained}
+	of.members, of.siblings = k.CompleteIn(l, g.first, g.end)
 	end := g.end
 	if g.sourcesOnly {
 		end = g.first + g.blocks
 	}
 	for i := g.first; i < end; i++ {
-		k.count(&of, v, i)
+		k.count(&of, l, i)
 	}
 	return of
 }
 
 // count adds a block to a survey.
-func (k *Picker) count(of *survey, v mob.View, i int) {
-	f, requested := v.Fetch(i)
-	have := v.Has(i)
-	if requested {
+func (k *Picker) count(of *survey, l *mob.Level, i int) {
+	f, have := k.Fetches[i], k.Stored.Have.Has(i)
+	enters := f.Enters(l)
+	if f != nil {
 		of.requested++
 	}
-	if requested || have || v.Claims(i) > 0 || v.Holders(i) > of.members {
+	if f != nil || have || l.Claims[i] > 0 || int(l.Holders[i]) > of.members {
 		of.inside++
 	}
-	if f.Enters || k.entered[v.Level()].Has(i) {
+	if enters || k.entered[l.Index].Has(i) {
 		of.entered++
 	}
 	switch {
-	case f.Enters, have, !v.Free(i) && !k.useless.Has(i):
+	case enters, have, !k.MayTake(l, i) && !k.useless.Has(i):
 		of.covered++
 		of.around++
-	case v.Rarity(i) > of.siblings:
+	case int(l.Rarity[i]) > of.siblings:
 		of.around++
 	}
 }

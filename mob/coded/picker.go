@@ -59,9 +59,9 @@ func (k *Picker) Layout() mob.Layout {
 // Attach implements [mob.Picker].
 func (k *Picker) Attach(c *mob.Control) {
 	k.Control = c
-	whole := c.Stored(0, len(k.byGen)*k.Names) / k.Names
-	for _, v := range c.Levels() {
-		c.AddMissing(v, max(0, k.sources-whole*k.Blocks))
+	whole := c.Stored.Have.Count(0, len(k.byGen)*k.Names) / k.Names
+	for _, l := range c.Levels {
+		l.Inflow.Missing += max(0, k.sources-whole*k.Blocks)
 		k.entered = append(k.entered, bitset.New(len(k.byGen)*k.Names))
 	}
 	k.start()
@@ -81,7 +81,7 @@ func (k *Picker) sourcesIn(number int) int { return min(k.Blocks, k.sources-numb
 // start starts further generations while few are being fetched.
 func (k *Picker) start() {
 	for ; len(k.live) < k.Live && k.next < len(k.byGen); k.next++ {
-		if k.Has(k.next*k.Names) || k.byGen[k.next] != nil {
+		if k.Stored.Have.Has(k.next*k.Names) || k.byGen[k.next] != nil {
 			continue
 		}
 		g := &generation{
@@ -89,15 +89,15 @@ func (k *Picker) start() {
 			first:   k.next * k.Names,
 			end:     (k.next + 1) * k.Names,
 			blocks:  k.sourcesIn(k.next),
-			corrupt: map[int][]mob.Peer{},
-			senders: map[int]mob.Peer{},
-			surveys: make([]survey, len(k.Levels())),
+			corrupt: map[int][]*mob.Peer{},
+			senders: map[int]*mob.Peer{},
+			surveys: make([]survey, len(k.Levels)),
 			stale:   true,
 		}
 		k.live = append(k.live, g)
 		k.byGen[k.next] = g
 		for i := g.first; i < g.end; i++ {
-			if k.Has(i) {
+			if k.Stored.Have.Has(i) {
 				g.have++
 			}
 			k.Want(i)
@@ -122,12 +122,12 @@ const last = 1 << 17
 // wait for each other. So once any groups have k blocks, further ones are picked last, between
 // groups and within one. Over a link a block is picked only while the group needs one, and first by
 // members that have not received their share.
-func (k *Picker) Pick(p mob.Peer) int {
+func (k *Picker) Pick(p *mob.Peer) int {
 	k.update()
-	v := k.From(p)
-	key := func(i int) (int, bool) { return k.localKey(p, v, i) }
-	if !p.Local() {
-		key = func(i int) (int, bool) { return k.remoteKey(p, v, i) }
+	l := k.From(p)
+	key := func(i int) (int, bool) { return k.localKey(p, l, i) }
+	if !p.Local {
+		key = func(i int) (int, bool) { return k.remoteKey(p, l, i) }
 	}
 	i := k.Best(p, key)
 	if g := k.at(i); g != nil && g.sourcesOnly {
@@ -138,33 +138,33 @@ func (k *Picker) Pick(p mob.Peer) int {
 
 // leaveTo leaves the remaining blocks of a piece to the peer that is asked for one of them. If the piece is
 // corrupt, the next attempt is with another peer.
-func (k *Picker) leaveTo(p mob.Peer, g *generation, i int) {
+func (k *Picker) leaveTo(p *mob.Peer, g *generation, i int) {
 	size := max(k.Coding.Piece, 1)
 	first := i - (i-g.first)%size
 	for j := first; j < min(first+size, g.first+g.blocks); j++ {
 		if j != i {
-			k.DeferOthers(p, j)
+			k.AvoidOthers(p, j)
 		}
 	}
 }
 
 // key is the part of a key that repairs make; ok is false for a block that is not picked.
-func (k *Picker) key(p mob.Peer, g *generation, i int) (key int, ok bool) {
-	if g == nil || g.enough() || k.Deferred(p, i) {
+func (k *Picker) key(p *mob.Peer, g *generation, i int) (key int, ok bool) {
+	if g == nil || g.enough() || k.MustWait(p, i) {
 		return 0, false
 	}
-	if g.sourcesOnly && p.Has().Count(g.first, g.end) < k.Names {
+	if g.sourcesOnly && p.Have.Count(g.first, g.end) < k.Names {
 		return 1 << 20, true // it may be corrupt as well; but members that repair it wait for each other
 	}
 	return 0, true
 }
 
-func (k *Picker) localKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
+func (k *Picker) localKey(p *mob.Peer, l *mob.Level, i int) (key int, ok bool) {
 	g := k.at(i)
 	if key, ok = k.key(p, g, i); !ok {
 		return 0, false
 	}
-	holders, of := v.Holders(i), g.from(v)
+	holders, of := int(l.Holders[i]), g.from(l)
 	key += holders
 	if of.inside >= g.blocks && holders <= of.members {
 		key += last
@@ -172,22 +172,21 @@ func (k *Picker) localKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
 	return key, true
 }
 
-func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
+func (k *Picker) remoteKey(p *mob.Peer, l *mob.Level, i int) (key int, ok bool) {
 	g := k.at(i)
-	if key, ok = k.key(p, g, i); !ok || !v.Free(i) {
+	if key, ok = k.key(p, g, i); !ok || !k.MayTake(l, i) {
 		return 0, false
 	}
-	of := g.from(v)
+	of := g.from(l)
 	if of.covered >= g.blocks {
 		return 0, false
 	}
-	rarity := v.Rarity(i)
+	rarity := int(l.Rarity[i])
 	key += 2 * rarity
 	if of.around >= g.blocks && rarity <= of.siblings {
 		key += last
 	}
-	rank, size := v.Rank()
-	if first, end := ranks.Share(g.blocks, (rank+g.number)%size, size); of.entered >= end-first {
+	if first, end := ranks.Share(g.blocks, (l.Rank+g.number)%l.Size, l.Size); of.entered >= end-first {
 		key++
 	}
 	return key, true
@@ -195,21 +194,20 @@ func (k *Picker) remoteKey(p mob.Peer, v mob.View, i int) (key int, ok bool) {
 
 // Claimed implements [mob.Picker]. When two members requested the last block that their group
 // needs of a generation while their claims crossed, the node gives up the one that it started last.
-func (k *Picker) Claimed(v mob.View, i int) {
+func (k *Picker) Claimed(l *mob.Level, i int) {
 	g := k.at(i)
 	if g == nil {
 		return
 	}
 	k.update()
-	if g.from(v).covered <= g.blocks {
+	if g.from(l).covered <= g.blocks {
 		return
 	}
 	surplus := -1
-	var newest mob.Fetch
 	for j := g.first; j < g.end; j++ {
-		f, ok := v.Fetch(j)
-		if ok && f.Enters && v.Free(j) && (surplus < 0 || f.Started.After(newest.Started)) {
-			surplus, newest = j, f
+		f := k.Fetches[j]
+		if f.Enters(l) && k.MayTake(l, j) && (surplus < 0 || f.Started.After(k.Fetches[surplus].Started)) {
+			surplus = j
 		}
 	}
 	if surplus >= 0 {
@@ -219,20 +217,20 @@ func (k *Picker) Claimed(v mob.View, i int) {
 }
 
 // Gained implements [mob.Picker]: a group needs k blocks of a generation.
-func (k *Picker) Gained(v mob.View, i int) bool {
+func (k *Picker) Gained(l *mob.Level, i int) bool {
 	g := k.at(i)
-	if g == nil || g.from(v).gained >= g.blocks {
+	if g == nil || g.from(l).gained >= g.blocks {
 		return false
 	}
-	g.from(v).gained++
+	g.from(l).gained++
 	return true
 }
 
 // Makes implements [mob.Picker]. A node that has not decoded a generation keeps only linearly
 // independent blocks, so it has at most as many as there are source blocks.
-func (k *Picker) Makes(p mob.Peer, i int) bool {
+func (k *Picker) Makes(p *mob.Peer, i int) bool {
 	number := i / k.Names
-	return p.Has().Count(number*k.Names, (number+1)*k.Names) > k.sourcesIn(number)
+	return p.Have.Count(number*k.Names, (number+1)*k.Names) > k.sourcesIn(number)
 }
 
 // Unverified implements [mob.Picker].
@@ -242,17 +240,17 @@ func (k *Picker) Unverified(i int) bool {
 }
 
 // Lag implements [mob.Picker].
-func (k *Picker) Lag(v mob.View) (n int) {
+func (k *Picker) Lag(l *mob.Level) (n int) {
 	k.update()
 	for _, g := range k.live {
-		of := g.from(v)
+		of := g.from(l)
 		n += max(0, min(of.covered, g.blocks)-g.have-of.requested)
 	}
 	return n
 }
 
 // Unclaimed implements [mob.Picker].
-func (k *Picker) Unclaimed(v mob.View) bool {
+func (k *Picker) Unclaimed(l *mob.Level) bool {
 	k.update()
-	return slices.ContainsFunc(k.live, func(g *generation) bool { return g.from(v).covered < g.blocks })
+	return slices.ContainsFunc(k.live, func(g *generation) bool { return g.from(l).covered < g.blocks })
 }

@@ -21,7 +21,7 @@ func subject() pickertest.Subject {
 		Picker: k,
 		Right: func(i int) mob.Event {
 			g := i / k.Names
-			if k.Stored(g*k.Names, (g+1)*k.Names)+1 == k.sourcesIn(g) {
+			if k.Stored.Have.Count(g*k.Names, (g+1)*k.Names)+1 == k.sourcesIn(g) {
 				return mob.Decoded{Generation: g}
 			}
 			return mob.Stored{Piece: i}
@@ -33,10 +33,10 @@ func subject() pickertest.Subject {
 // check compares the surveys that are not stale with new ones.
 func (k *Picker) check() error {
 	for _, g := range k.live {
-		g.stale = g.stale || k.Changed(g.first, g.end)
-		for _, v := range k.Levels() {
-			if now := k.surveyed(v, g); !g.stale && *g.from(v) != now {
-				return fmt.Errorf("the survey of generation %d is %+v, and was %+v", g.number, now, *g.from(v))
+		g.stale = g.stale || k.Stored.TakeDirty(g.first, g.end)
+		for _, l := range k.Levels {
+			if now := k.surveyed(l, g); !g.stale && *g.from(l) != now {
+				return fmt.Errorf("the survey of generation %d is %+v, and was %+v", g.number, now, *g.from(l))
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func TestLostBlock(t *testing.T) {
 		t.Errorf("%d blocks are stored, want 1", g.have)
 	}
 	for i, want := range []bool{true, true, true, true, true, true, false, true} {
-		if n.k.Wanted().Has(i) != want {
+		if n.k.Wanted.Has(i) != want {
 			t.Errorf("block %d is wanted: %v, want %v", i, !want, want)
 		}
 	}
@@ -100,7 +100,7 @@ func TestLostBlock(t *testing.T) {
 func TestStoredBlockIsNotWanted(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Stored{Piece: 5}, mob.Useless{Piece: 7}, mob.Stored{Piece: 7}, mob.Lost{Piece: 5})
-	if n.k.Wanted().Has(7) {
+	if n.k.Wanted.Has(7) {
 		t.Error("a block that is stored is wanted")
 	}
 }
@@ -111,11 +111,11 @@ func TestRequestedBlockIsNotWanted(t *testing.T) {
 	n := newNode()
 	n.steps(mob.Joined{Node: mob.Node{ID: "m", Cluster: "B"}}, mob.Stored{Piece: 5}, mob.Useless{Piece: 7},
 		mob.Failed{Piece: 7}, mob.Received{Peer: "m", Message: &proto.Have{Have: one(7)}})
-	if _, ok := n.k.Fetch(7); !ok {
+	if n.k.Fetches[7] == nil {
 		t.Fatal("the block is not requested")
 	}
 	n.steps(mob.Lost{Piece: 5})
-	if n.k.Wanted().Has(7) {
+	if n.k.Wanted.Has(7) {
 		t.Error("a block in flight is wanted")
 	}
 }
@@ -131,7 +131,7 @@ func TestLostGeneration(t *testing.T) {
 		t.Error("three generations are being fetched")
 	}
 	n.steps(mob.Decoded{Generation: 2})
-	if n.k.at(0) == nil || n.k.at(3*8) == nil || len(n.k.live) != 2 || !n.k.Wanted().Has(0) {
+	if n.k.at(0) == nil || n.k.at(3*8) == nil || len(n.k.live) != 2 || !n.k.Wanted.Has(0) {
 		t.Errorf("%d generations are being fetched, and not the lost one", len(n.k.live))
 	}
 	n.steps(mob.Decoded{Generation: 0}, mob.Decoded{Generation: 3})
@@ -264,7 +264,7 @@ func (n *node) claims(t *testing.T) int {
 		n.Step(n.now, ev)
 	}
 	for i := range 8 {
-		if f, ok := n.k.Fetch(i); ok && f.Enters {
+		if n.k.Fetches[i].Enters(n.k.Site()) {
 			return i
 		}
 	}
@@ -278,13 +278,13 @@ func TestFailedClaimIsWithdrawn(t *testing.T) {
 	n := newNode()
 	i := n.claims(t)
 	n.Step(n.now, mob.Received{Peer: "m", Message: &proto.Have{Have: one(i)}})
-	if f, _ := n.k.Fetch(i); f.Enters {
+	if n.k.Fetches[i].Enters(n.k.Site()) {
 		t.Fatal("a block of a member is requested over the WAN")
 	}
 	if did := n.steps(mob.Failed{Piece: i}); !sends(did, "m", drops(i)) {
 		t.Errorf("%+v", did)
 	}
-	if !n.k.Free(i) {
+	if !n.k.MayTake(n.k.Site(), i) {
 		t.Error("it has to come from the member that has it")
 	}
 }

@@ -26,17 +26,18 @@ func (k *Picker) Apply(ev mob.Event) {
 
 // stored records a block.
 func (k *Picker) stored(i int) {
-	if k.Has(i) {
+	if k.Stored.Have.Has(i) {
 		return
 	}
-	for _, v := range k.Levels() {
-		if f, _ := v.Fetch(i); f.Enters {
-			k.entered[v.Level()].Add(i)
+	f := k.Fetches[i]
+	for _, l := range k.Levels {
+		if f.Enters(l) {
+			k.entered[l.Index].Add(i)
 		}
 	}
 	if g := k.at(i); g != nil {
 		g.have++
-		if f, requested := k.Fetch(i); requested {
+		if f != nil {
 			g.senders[i] = f.Peer
 		}
 	}
@@ -48,7 +49,7 @@ func (k *Picker) stored(i int) {
 func (k *Picker) failed(ev mob.Failed) {
 	i := ev.Piece
 	g := k.at(i)
-	if f, requested := k.Fetch(i); requested && g != nil && len(ev.Sources) == 0 {
+	if f := k.Fetches[i]; f != nil && g != nil && len(ev.Sources) == 0 {
 		k.distrust(g, i, f.Peer)
 	}
 	k.GiveUp(i)
@@ -59,13 +60,13 @@ func (k *Picker) failed(ev mob.Failed) {
 
 // distrust records that a peer sent a corrupt copy of a block. Other members may have the same copy.
 // So the block is fetched as if no member had it, and deferred for that peer.
-func (k *Picker) distrust(g *generation, i int, p mob.Peer) {
+func (k *Picker) distrust(g *generation, i int, p *mob.Peer) {
 	g.corrupt[i], g.stale = append(g.corrupt[i], p), true
 	if g.sourcesOnly {
 		k.Allow(i) // it was left to p
 	}
 	for _, p := range g.corrupt[i] {
-		k.Defer(p, i)
+		k.Avoid(p, i)
 	}
 }
 
@@ -88,9 +89,9 @@ func (k *Picker) lost(i int) {
 		return
 	}
 	number := i / k.Names
-	if k.Stored(number*k.Names, (number+1)*k.Names) == 0 {
-		for _, v := range k.Levels() {
-			k.AddMissing(v, k.sourcesIn(number))
+	if k.Stored.Have.Count(number*k.Names, (number+1)*k.Names) == 0 {
+		for _, l := range k.Levels {
+			l.Inflow.Missing += k.sourcesIn(number)
 		}
 		k.next = min(k.next, number)
 		k.start()
@@ -99,11 +100,11 @@ func (k *Picker) lost(i int) {
 
 // follows records a block that is a combination of stored ones.
 func (k *Picker) follows(i int) {
-	if k.Has(i) {
+	if k.Stored.Have.Has(i) {
 		return
 	}
 	k.GiveUp(i)
-	k.Unwant(i)
+	k.Wanted.Remove(i)
 	if g := k.at(i); k.useless.Add(i) && g != nil {
 		g.stale = true
 	}
@@ -119,7 +120,7 @@ func (k *Picker) decoded(number int) {
 	k.live = slices.DeleteFunc(k.live, func(g *generation) bool { return g.number == number })
 	k.byGen[number] = nil
 	for i := number * k.Names; i < (number+1)*k.Names; i++ {
-		if k.Has(i) {
+		if k.Stored.Have.Has(i) {
 			k.Announce(i)
 		}
 		k.stored(i)
@@ -137,7 +138,7 @@ func (k *Picker) polluted(number int) {
 	g.sourcesOnly, g.have, g.stale = true, 0, true
 	for i := g.first; i < g.end; i++ {
 		k.GiveUp(i)
-		k.Unwant(i)
+		k.Wanted.Remove(i)
 		k.useless.Remove(i)
 		k.Drop(i)
 	}

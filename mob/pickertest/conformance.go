@@ -56,7 +56,7 @@ type node struct {
 type spy struct {
 	mob.Picker
 	control *mob.Control
-	peer    mob.Peer // of the last pick
+	peer    *mob.Peer // of the last pick
 }
 
 func (k *spy) Attach(c *mob.Control) {
@@ -64,7 +64,7 @@ func (k *spy) Attach(c *mob.Control) {
 	k.Picker.Attach(c)
 }
 
-func (k *spy) Pick(p mob.Peer) int {
+func (k *spy) Pick(p *mob.Peer) int {
 	k.peer = p
 	return k.Picker.Pick(p)
 }
@@ -146,7 +146,7 @@ func getsAll(t *testing.T, n *node, cluster string) {
 	n.joins("p", cluster, &proto.Have{Have: n.all()})
 	seen := map[int]bool{}
 	n.finish(t, func(i int) {
-		if seen[i] || n.spy.control.Has(i) {
+		if seen[i] || n.spy.control.Stored.Have.Has(i) {
 			t.Fatalf("number %d was requested twice", i)
 		}
 		seen[i] = true
@@ -168,14 +168,14 @@ func (n *node) finish(t *testing.T, arrived func(i int)) {
 		arrived(i)
 		n.step(n.Right(i))
 	}
-	if st := n.state.Status(); !n.isDone() || st.Have < st.Total || n.spy.control.Wanted().Len() > 0 {
+	if st := n.state.Status(); !n.isDone() || st.Have < st.Total || n.spy.control.Wanted.Len() > 0 {
 		t.Errorf("not everything is stored: %+v", st)
 	}
 }
 
 // isDone reports whether everything is stored.
 func (n *node) isDone() bool {
-	return n.finished || n.Growing && n.spy.control.Stored(0, n.count()) == n.count()
+	return n.finished || n.Growing && n.spy.control.Stored.Have.Count(0, n.count()) == n.count()
 }
 
 // requestsWhatPeersHave has two peers that have different numbers.

@@ -73,7 +73,7 @@ func (h *history) note(t *testing.T, trace []byte, k *spy, a mob.Action) []byte 
 		h.requests = append(h.requests, send)
 		i, l := int(r.Piece), k.Layout()
 		size := l.SizeOf(i)
-		if i >= h.count || k.control.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size ||
+		if i >= h.count || k.control.Stored.Have.Has(i) || int(r.Begin)%proto.Cell != 0 || int(r.Begin+r.Length) > size ||
 			l.Whole && int(r.Length) != size {
 			t.Fatalf("requests %v", r.Span)
 		}
@@ -85,15 +85,15 @@ func (h *history) note(t *testing.T, trace []byte, k *spy, a mob.Action) []byte 
 func (h *history) check(t *testing.T, sub Subject, k *spy, s *mob.State) {
 	t.Helper()
 	for i := range h.count {
-		_, fetched := k.control.Fetch(i)
+		stored, wanted, fetched := k.control.Stored.Have.Has(i), k.control.Wanted.Has(i), k.control.Fetches[i] != nil
 		n := 0
-		for _, in := range []bool{k.control.Has(i), k.control.Wanted().Has(i), fetched} {
+		for _, in := range []bool{stored, wanted, fetched} {
 			if in {
 				n++
 			}
 		}
 		if n > 1 {
-			t.Fatalf("number %d: stored %v, wanted %v, on its way %v", i, k.control.Has(i), k.control.Wanted().Has(i), fetched)
+			t.Fatalf("number %d: stored %v, wanted %v, in flight %v", i, stored, wanted, fetched)
 		}
 	}
 	if sub.Check == nil {

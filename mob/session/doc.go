@@ -6,7 +6,7 @@
 // fetches are late. It records what is deferred and claimed ahead, and when that ends. It sends nothing and knows neither
 // events nor actions: these are in package mob.
 //
-// Pickers see a table through a [View] of each group, and change what the node fetches through a [Control].
+// Pickers see the Table itself. The methods that only they call are in pick.go.
 //
 // None of this is safe for concurrent use.
 package session
