@@ -20,11 +20,10 @@ type PaperFigure struct {
 }
 
 // PaperCase is runs of mob-bench whose results rows compare. If the name has values in braces, there is a case for each of
-// them, which replaces the asterisks of the commands.
+// them, which replaces the asterisks of the command.
 type PaperCase struct {
-	// Name is unique. Commands are commands of mob-bench, separated by semicolons: grid, sim, planners, or collective with an
-	// operation.
-	Name, Commands string
+	// Name is unique. Command is a command of mob-bench: grid, sim, rounds, planners, or collective with an operation.
+	Name, Command string
 	// WAN is the rate of every link between clusters in MB/s. Zero: the links of the scenario.
 	WAN float64
 	// Sum makes the rate of a run the sum of the rates of all receivers, instead of the rate of the last one.
@@ -63,7 +62,7 @@ func PaperCases(papers ...string) (all []PaperCase) {
 	for _, f := range PaperFigures(papers...) {
 		rows = append(rows, f.Rows...)
 	}
-	for _, c := range eachValue(paperCases(), func(c *PaperCase) []*string { return []*string{&c.Name, &c.Commands} }) {
+	for _, c := range eachValue(paperCases(), func(c *PaperCase) []*string { return []*string{&c.Name, &c.Command} }) {
 		if c.Name == fullSpeed || c.Name == scaledDown || slices.ContainsFunc(rows, func(r PaperRow) bool { return r.uses(&c) }) {
 			all = append(all, c)
 		}
@@ -194,7 +193,7 @@ func pick(first bool, a, b string) string {
 
 // scaled reports whether a case of a row is scaled on the grid. Simulations have no overheads that depend on the scale.
 func (r *PaperReport) scaled(row *PaperRow) bool {
-	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool { return c.Scaled && strings.HasPrefix(c.Commands, "grid") && row.uses(&c) })
+	return r.Scale > 1 && slices.ContainsFunc(r.Cases, func(c PaperCase) bool { return c.Scaled && strings.HasPrefix(c.Command, "grid") && row.uses(&c) })
 }
 
 // calibrated is the result of a case of the calibration.

@@ -17,8 +17,8 @@ import (
 func TestPaperTable(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range PaperCases(PaperNames()...) {
-		if names[c.Name] || strings.ContainsAny(c.Name+c.Commands, "/*{}") || c.Commands == "" {
-			t.Errorf("case %q: duplicate, without commands, or with a slash, an asterisk or braces", c.Name)
+		if names[c.Name] || strings.ContainsAny(c.Name+c.Command, "/*{}") || c.Command == "" {
+			t.Errorf("case %q: duplicate, without a command, or with a slash, an asterisk or braces", c.Name)
 		}
 		names[c.Name] = true
 	}

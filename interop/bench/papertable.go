@@ -22,50 +22,50 @@ const (
 func paperCases() []PaperCase {
 	const (
 		three     = "grid --systems mob,mob:plan=balanced,aria2 --size 120MB"
-		simulated = "sim --rtt 20ms --size 60MB --scenario *"
+		simulated = "sim --systems mob,mob:plan=balanced --rtt 20ms --size 60MB --scenario * --clusters "
 		cooper    = "grid --clusters 20 --nic 1.875MB --size 100MB --systems "
 		kascade   = "grid --nic 12.5MB --size 120MB --systems mob --clusters "
 		racks     = "--clusters (4x5) --nic 12.5MB --rack-uplink 12.5MB --size "
 	)
 	return slices.Concat([]PaperCase{
-		{Name: fullSpeed, Commands: "grid --systems mob --scenario fast --size 120MB", Quick: "90MB"},
-		{Name: scaledDown, Commands: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: "90MB"},
+		{Name: fullSpeed, Command: "grid --systems mob --scenario fast --size 120MB", Quick: "90MB"},
+		{Name: scaledDown, Command: "grid --systems mob --scenario fast --size 120MB", Scaled: true, Quick: "90MB"},
 
-		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Commands: three + " --rtt 20ms --scenario *", Scaled: true, Quick: "60MB"},
-		{Name: "{fast,mayhem} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced", Quick: "30MB"},
-		{Name: "{slow,fast-slow,slow-fast} 4x16", Commands: simulated + " --clusters 4x16;" + simulated + " --clusters 4x16 --plan balanced"},
-		{Name: "{fast,slow,fast-slow,slow-fast,mayhem} 4 to 32", Commands: simulated + " --clusters 4,12,16,32;" + simulated + " --clusters 4,12,16,32 --plan balanced"},
-		{Name: "100 ms", Commands: three + " --rtt 100ms", Scaled: true},
-		{Name: "64 nodes", Commands: "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB", Scaled: true},
-		{Name: "two NICs 4x{1,2,4,8,16}", Commands: "grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x*", WAN: 250, Scaled: true},
-		{Name: "{32kB,512kB,8MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *", Quick: "same"},
-		{Name: "{128kB,2MB,32MB,128MB} 40ms", Commands: "grid --systems mob,magpie --rtt 40ms --size *"},
-		{Name: "{32kB,128kB,512kB,2MB,8MB,32MB,128MB} 100ms", Commands: "grid --systems mob,magpie --rtt 100ms --size *"},
+		{Name: "{fast,slow,fast-slow,slow-fast,mayhem}", Command: three + " --rtt 20ms --scenario *", Scaled: true, Quick: "60MB"},
+		{Name: "{fast,mayhem} 4x16", Command: simulated + "4x16", Quick: "30MB"},
+		{Name: "{slow,fast-slow,slow-fast} 4x16", Command: simulated + "4x16"},
+		{Name: "{fast,slow,fast-slow,slow-fast,mayhem} 4 to 32", Command: simulated + "4,12,16,32"},
+		{Name: "100 ms", Command: three + " --rtt 100ms", Scaled: true},
+		{Name: "64 nodes", Command: "grid --systems mob,mob:plan=balanced --rtt 20ms --clusters 4,12,16,32 --size 120MB", Scaled: true},
+		{Name: "two NICs 4x{1,2,4,8,16}", Command: "grid --systems mob,mob:plan=balanced --dual-nic 12.5MB --size 120MB --clusters 4x*", WAN: 250, Scaled: true},
+		{Name: "{32kB,512kB,8MB} 40ms", Command: "grid --systems mob,magpie --rtt 40ms --size *", Quick: "same"},
+		{Name: "{128kB,2MB,32MB,128MB} 40ms", Command: "grid --systems mob,magpie --rtt 40ms --size *"},
+		{Name: "{32kB,128kB,512kB,2MB,8MB,32MB,128MB} 100ms", Command: "grid --systems mob,magpie --rtt 100ms --size *"},
 
-		{Name: "rounds 20", Commands: "sim --strategy permutation,rb --blocks 200 --nodes 20", Quick: "same"},
-		{Name: "rounds {100,300}", Commands: "sim --strategy permutation,rb --blocks 200 --nodes *"},
-		{Name: "batches", Commands: "sim --strategy sequential,overlap1,overlap2 --nodes 20 --blocks 16 --batches 2 --repeat 10", Quick: "same"},
-		{Name: "20 nodes", Commands: cooper + "mob:strategy=permutation,mob:strategy=overlap2,mob:strategy=rb"},
-		{Name: "20 nodes, BitTorrent", Commands: cooper + "rtorrent"},
+		{Name: "rounds 20", Command: "rounds --strategy permutation,rb --blocks 200 --nodes 20", Quick: "same"},
+		{Name: "rounds {100,300}", Command: "rounds --strategy permutation,rb --blocks 200 --nodes *"},
+		{Name: "batches", Command: "rounds --strategy sequential,overlap1,overlap2 --nodes 20 --blocks 16 --batches 2 --repeat 10", Quick: "same"},
+		{Name: "20 nodes", Command: cooper + "mob:strategy=permutation,mob:strategy=overlap2,mob:strategy=rb"},
+		{Name: "20 nodes, BitTorrent", Command: cooper + "rtorrent"},
 
-		{Name: "{21,51} nodes", Commands: kascade + "*", Scaled: true, Quick: "60MB"},
-		{Name: "{2,11} nodes", Commands: kascade + "*", Scaled: true},
-		{Name: "201 nodes", Commands: "sim --clusters 201 --nic 12.5MB --size 60MB"},
-		{Name: "kill 10%@2s", Commands: kascade + "51 --kill 10%@2s", Scaled: true, Quick: "60MB"},
-		{Name: "kill {2%@2s,5%@2s,2%@2s+500ms,5%@2s+500ms,10%@2s+500ms}", Commands: kascade + "51 --kill *", Scaled: true},
-		{Name: "six sites", Commands: "grid --systems mob:cast:there,taktuk --clusters 3,1,1,1,1,1 --rtt 16ms --nic 12.5MB --size 120MB", WAN: 125, Scaled: true},
-		{Name: "50 MB", Commands: "grid --systems mob:cast:there,taktuk,kascade --clusters 20 --nic 12.5MB --size 50MB", Scaled: true},
+		{Name: "{21,51} nodes", Command: kascade + "*", Scaled: true, Quick: "60MB"},
+		{Name: "{2,11} nodes", Command: kascade + "*", Scaled: true},
+		{Name: "201 nodes", Command: "sim --clusters 201 --nic 12.5MB --size 60MB"},
+		{Name: "kill 10%@2s", Command: kascade + "51 --kill 10%@2s", Scaled: true, Quick: "60MB"},
+		{Name: "kill {2%@2s,5%@2s,2%@2s+500ms,5%@2s+500ms,10%@2s+500ms}", Command: kascade + "51 --kill *", Scaled: true},
+		{Name: "six sites", Command: "grid --systems mob:cast:there,taktuk --clusters 3,1,1,1,1,1 --rtt 16ms --nic 12.5MB --size 120MB", WAN: 125, Scaled: true},
+		{Name: "50 MB", Command: "grid --systems mob:cast:there,taktuk,kascade --clusters 20 --nic 12.5MB --size 50MB", Scaled: true},
 
-		{Name: "planners", Commands: "planners --destinations 10,399 --algorithms stable,fpfr,dijkstra,random,flat", Quick: "same"},
-		{Name: "chain of {2,3}", Commands: "grid --systems mob:plan=chain --nic 9MB --size 60MB --clusters *"},
+		{Name: "planners", Command: "planners --destinations 10,399 --algorithms stable,fpfr,dijkstra,random,flat", Quick: "same"},
+		{Name: "chain of {2,3}", Command: "grid --systems mob:plan=chain --nic 9MB --size 60MB --clusters *"},
 
-		{Name: "{50MB,100MB,200MB} to 1", Commands: "grid --systems mob:plan=chain --clusters 2 --nic 12.5MB --size *", Scaled: true},
-		{Name: "{50MB,100MB,200MB} to 19", Commands: "grid --systems mob:plan=chain " + racks + "*", Scaled: true},
-		{Name: "naive", Commands: "sim --plan chain " + racks + "25MB;sim --plan flat " + racks + "25MB"},
-		{Name: "150 receivers", Commands: "sim --plan chain --clusters 151 --nic 12.5MB --size 25MB"},
-		{Name: "shuffled chain", Commands: "grid --systems mob:plan=chain,mob:shuffled:plan=chain " + racks + "100MB", Scaled: true, Quick: "25MB"},
-		{Name: "shuffle", Commands: "collective Shuffle, 16 x 1 MB", Quick: "same"},
-		{Name: "reduction", Commands: "collective Shuffle with local reduction", Quick: "same"},
+		{Name: "{50MB,100MB,200MB} to 1", Command: "grid --systems mob:plan=chain --clusters 2 --nic 12.5MB --size *", Scaled: true},
+		{Name: "{50MB,100MB,200MB} to 19", Command: "grid --systems mob:plan=chain " + racks + "*", Scaled: true},
+		{Name: "naive", Command: "sim --systems mob:plan=chain,mob:plan=flat " + racks + "25MB"},
+		{Name: "150 receivers", Command: "sim --systems mob:plan=chain --clusters 151 --nic 12.5MB --size 25MB"},
+		{Name: "shuffled chain", Command: "grid --systems mob:plan=chain,mob:shuffled:plan=chain " + racks + "100MB", Scaled: true, Quick: "25MB"},
+		{Name: "shuffle", Command: "collective Shuffle, 16 x 1 MB", Quick: "same"},
+		{Name: "reduction", Command: "collective Shuffle with local reduction", Quick: "same"},
 	},
 		stableCases("7a", "7,1,2,1 --slow-node D0=3MB", true, "30MB"),
 		stableCases("7b", "31,1,16,1 --slow-node D0=3MB", true, ""),
@@ -80,8 +80,8 @@ func paperCases() []PaperCase {
 func stableCases(name, clusters string, scaled bool, quick string) []PaperCase {
 	flags := " --nic 9MB --size 60MB --clusters " + clusters
 	return []PaperCase{
-		{Name: name, Commands: "grid --systems mob:plan=stable,mob:plan=fpfr,mob:plan=dijkstra" + flags, WAN: 6, Sum: true, Scaled: scaled, Quick: quick},
-		{Name: name + " simulated", Commands: "sim --plan stable" + flags + ";" + rivals("sim --plan ", flags, ";"), WAN: 6, Sum: true, Scaled: scaled, Quick: pick(quick == "", "", "same")},
+		{Name: name, Command: "grid --systems mob:plan=stable,mob:plan=fpfr,mob:plan=dijkstra" + flags, WAN: 6, Sum: true, Scaled: scaled, Quick: quick},
+		{Name: name + " simulated", Command: "sim --systems mob:plan=stable," + rivals("mob:plan=", "", ",") + flags, WAN: 6, Sum: true, Scaled: scaled, Quick: pick(quick == "", "", "same")},
 	}
 }
 

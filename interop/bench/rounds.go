@@ -9,44 +9,32 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// RoundStrategy is a way to move blocks through one homogeneous cluster.
-type RoundStrategy struct {
-	Name string
+// roundStrategy is a way to move blocks through one homogeneous cluster.
+type roundStrategy struct {
+	name string
 	// Batched strategies overlap batches or take them in turn, so they need at least two.
 	// For the other ones all blocks are one batch.
-	Batched bool
-
+	batched  bool
 	strategy proto.Strategy
 }
 
 // roundStrategies are Cooper's.
-func roundStrategies() []RoundStrategy {
-	return []RoundStrategy{
-		{Name: "permutation", strategy: proto.Sequential},
-		{Name: "sequential", Batched: true, strategy: proto.Sequential},
-		{Name: "overlap1", Batched: true, strategy: proto.Overlap1},
-		{Name: "overlap2", Batched: true, strategy: proto.Overlap2},
-		{Name: "rb", strategy: proto.RandomBlock},
+func roundStrategies() []roundStrategy {
+	return []roundStrategy{
+		{"permutation", false, proto.Sequential},
+		{"sequential", true, proto.Sequential},
+		{"overlap1", true, proto.Overlap1},
+		{"overlap2", true, proto.Overlap2},
+		{"rb", false, proto.RandomBlock},
 	}
 }
 
-// RoundStrategyNames lists the strategies that FindRoundStrategy knows.
-func RoundStrategyNames() []string {
-	var names []string
+// RoundStrategyNames lists the strategies of NewRoundCase.
+func RoundStrategyNames() (names []string) {
 	for _, s := range roundStrategies() {
-		names = append(names, s.Name)
+		names = append(names, s.name)
 	}
 	return names
-}
-
-// FindRoundStrategy returns the strategy of a name.
-func FindRoundStrategy(name string) (RoundStrategy, error) {
-	all := roundStrategies()
-	i := slices.IndexFunc(all, func(s RoundStrategy) bool { return s.Name == name })
-	if i < 0 {
-		return RoundStrategy{}, fmt.Errorf("unknown strategy %q: use some of %s", name, strings.Join(RoundStrategyNames(), ","))
-	}
-	return all[i], nil
 }
 
 // RoundCase is a strategy in a cluster of some size, and the results of its runs.
@@ -69,13 +57,20 @@ type RoundCase struct {
 }
 
 // NewRoundCase makes a case without runs, of batches of n blocks each.
-func NewRoundCase(s RoundStrategy, nodes, blocks, batches int) (*RoundCase, error) {
-	c := &RoundCase{Strategy: s.Name, Nodes: nodes}
+func NewRoundCase(strategy string, nodes, blocks, batches int) (*RoundCase, error) {
+	i := slices.Index(RoundStrategyNames(), strategy)
+	if i < 0 {
+		return nil, fmt.Errorf("unknown strategy %q: use some of %s", strategy, strings.Join(RoundStrategyNames(), ","))
+	}
+	s := roundStrategies()[i]
+	c := &RoundCase{Strategy: strategy, Nodes: nodes, Limit: sim.RoundsLimit(blocks*batches, nodes)}
 	c.cfg = sim.Rounds{Nodes: nodes, Strategy: s.strategy, Blocks: []int{blocks * batches}}
-	if s.Batched {
+	if s.batched {
+		if batches < 2 {
+			return nil, fmt.Errorf("strategy %s requires at least two batches", strategy)
+		}
 		c.cfg.Blocks = slices.Repeat([]int{blocks}, batches)
 	}
-	c.Limit = sim.RoundsLimit(blocks*batches, nodes)
 	return c, c.cfg.Check()
 }
 

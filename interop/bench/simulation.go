@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,14 +16,13 @@ import (
 
 // Simulation is mob on a case in the simulator.
 type Simulation struct {
-	name string
-	of   *Case
-	cfg  sim.Config
+	of  *Case
+	cfg sim.Config
 }
 
-// NewSimulation prepares a simulation of plain transfers.
-func NewSimulation(c *Case) *Simulation {
-	s := &Simulation{name: "mob", of: c, cfg: sim.Config{
+// NewSimulation prepares a simulation of mob, with options site, coded and plan.
+func NewSimulation(c *Case, m Mob) (*Simulation, error) {
+	s := &Simulation{of: c, cfg: sim.Config{
 		Length: c.Size, PieceLength: int(proto.DefaultPieceLength(c.Size)), RTT: c.RTT, Seed: c.Seed,
 		NIC: float64(c.Clusters[0].NIC), SlowNIC: map[int]float64{}, Limit: c.Limit(), Links: simLinks(c),
 		Uplink: float64(c.uplink()),
@@ -44,7 +45,26 @@ func NewSimulation(c *Case) *Simulation {
 	for _, v := range c.Victims() {
 		s.cfg.Faults.Kills = append(s.cfg.Faults.Kills, sim.Kill{Node: number[v.Receiver], At: v.At})
 	}
-	return s
+	for _, option := range m.Options {
+		if err := s.apply(option); err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name(), err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Simulation) apply(option string) error {
+	switch name, value, _ := strings.Cut(option, "="); name {
+	case FlatOption:
+		s.cfg.Flat = true
+		return nil
+	case "coded":
+		return s.code(cmp.Or(value, simCodedK))
+	case "plan":
+		return s.plan(value)
+	default:
+		return fmt.Errorf("the simulator has no option %q: use site, coded or plan", name)
+	}
 }
 
 // simLinks lists the changes of all links until the limit of a run.
@@ -66,53 +86,42 @@ func simLinks(c *Case) sim.Links {
 	return all
 }
 
-// SimCodedK is the default number of source blocks in a generation of a simulated coded
+// simCodedK is the default number of source blocks in a generation of a simulated coded
 // transfer. A node chooses by the speed of its machine; a simulation must not depend on
 // the machine.
-const SimCodedK = 16
+const simCodedK = "16"
 
-// Code makes the transfer coded, with generations of k blocks. It cuts the content as a
+// code makes the transfer coded, with generations of k blocks. It cuts the content as a
 // node does.
-func (s *Simulation) Code(k int) error {
+func (s *Simulation) code(text string) error {
+	k, err := strconv.Atoi(text)
+	if err != nil {
+		return err
+	}
 	m := &proto.Manifest{PieceLength: max(uint32(s.cfg.PieceLength), proto.MinCodedBlock), Entries: []proto.Entry{{Size: s.cfg.Length}}}
 	c, err := proto.NewCoding(m, k)
 	if err != nil {
 		return err
 	}
-	s.name = fmt.Sprintf("mob:coded=%d", k)
 	s.cfg.PieceLength = c.Block
 	s.cfg.Coding = coded.Coding{Blocks: c.K, Names: c.Names(), Live: payload.Live(c)}
 	return nil
 }
 
-// Flatten has nodes know their site only, and not their rack.
-func (s *Simulation) Flatten() {
-	s.cfg.Flat = true
-	s.name = "mob:" + FlatOption + strings.TrimPrefix(s.name, "mob")
-}
-
-// Plan has nodes follow a plan for the links as they nominally are.
-func (s *Simulation) Plan(algorithm string) error {
+// plan has nodes follow a plan for the links as they nominally are.
+func (s *Simulation) plan(algorithm string) error {
 	n, err := plan.NewNetwork(s.of.Topology(1))
 	if err != nil {
 		return err
 	}
 	source := Receiver{s.of.Clusters[0].Name, 0}
-	p, err := n.Plan(algorithm, source.String(), nil, s.of.Seed)
-	if err != nil {
-		return err
-	}
 	s.cfg.Hosts = []string{source.String()}
 	for _, r := range s.of.Receivers() {
 		s.cfg.Hosts = append(s.cfg.Hosts, r.String())
 	}
-	s.cfg.Plan = p
-	s.name += ":" + PlanOption + algorithm
-	return nil
+	s.cfg.Plan, err = n.Plan(algorithm, source.String(), nil, s.of.Seed)
+	return err
 }
-
-// Name is the name of the system in tables, such as mob, mob:coded=16 or mob:site.
-func (s *Simulation) Name() string { return s.name }
 
 // Run simulates one run: nodes draw from the seed, while links and kills are as in the case. The
 // simulator cannot be stopped.

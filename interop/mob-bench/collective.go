@@ -88,7 +88,7 @@ func runCollective(ctx context.Context, a *command.App, names []string, repeat i
 				}
 			}
 		}
-		if err := new(commonFlags).print(a, r); err != nil {
+		if err := printReport(a, r); err != nil {
 			return err
 		}
 	}

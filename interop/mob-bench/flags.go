@@ -20,20 +20,39 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
+// repeatFlags are the flags of everything that runs several times.
+type repeatFlags struct {
+	seed   uint64
+	repeat int
+}
+
+func (f *repeatFlags) add(fl *pflag.FlagSet, repeat int, usage string) {
+	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
+	fl.IntVar(&f.repeat, "repeat", repeat, usage)
+}
+
+func (f *repeatFlags) check() error {
+	if f.repeat < 1 || f.repeat > 1000 {
+		return fmt.Errorf("--repeat %d is not 1 to 1000", f.repeat)
+	}
+	return nil
+}
+
 // commonFlags are the flags of both grid and sim.
 type commonFlags struct {
+	repeatFlags
 	clusters, size, scenario, links string
 	nic, dualNIC, uplink, kill      string
 	loss, congestion                string
 	slow, systems                   []string
 	rtt                             time.Duration
-	seed                            uint64
-	repeat                          int
 	wan                             netns.Rate // of all links between clusters; zero: of the scenario
-	verbose, check                  bool
+	verbose, verify                 bool
 }
 
-func (f *commonFlags) add(fl *pflag.FlagSet) {
+func (f *commonFlags) add(fl *pflag.FlagSet, systems string) {
+	f.repeatFlags.add(fl, 1, "runs of each system: the median and the spread are shown")
+	fl.StringSliceVar(&f.systems, "systems", []string{own}, systems)
 	fl.StringVar(&f.clusters, "clusters", "4x4", "clusters x nodes in each, or nodes such as 4,12,16,32; one number is one cluster; racks such as 2x(4x5)")
 	fl.StringVar(&f.size, "size", "240MB", "size of the content")
 	fl.StringVar(&f.scenario, "scenario", "", "how fast links are: "+strings.Join(bench.ScenarioNames(), ", ")+" (default fast)")
@@ -43,10 +62,8 @@ func (f *commonFlags) add(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.slow, "slow-node", nil, "a node whose NIC differs, such as C2=0.5MB; a run does not wait for it; repeatable")
 	fl.StringVar(&f.kill, "kill", "", "kill -9 nodes: 10%@5s a tenth after 5 s, 10%@5s+2s one every 2 s from then on")
 	fl.DurationVar(&f.rtt, "rtt", 0, "round trip between clusters, such as 100ms")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.IntVar(&f.repeat, "repeat", 1, "runs of each system: the median and the spread are shown")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show what each link carried")
-	fl.BoolVar(&f.check, "check", false,
+	fl.BoolVar(&f.verify, "check", false,
 		"fail when a copy is damaged, when mob sends more than 1.05 copies into a cluster or rack, or when another system is faster")
 }
 
@@ -54,7 +71,7 @@ func (f *commonFlags) add(fl *pflag.FlagSet) {
 func (f *commonFlags) benchCase() (c bench.Case, err error) {
 	c.RTT, c.Seed = f.rtt, f.seed
 	c.Congestion, c.CongestionOnly = strings.CutSuffix(f.congestion, "-only")
-	if err := f.checkRepeat(); err != nil {
+	if err := f.check(); err != nil {
 		return c, err
 	}
 	if f.rtt < 0 {
@@ -90,13 +107,6 @@ func (f *commonFlags) benchCase() (c bench.Case, err error) {
 		return c, err
 	}
 	return c, c.Validate()
-}
-
-func (f *commonFlags) checkRepeat() error {
-	if f.repeat < 1 || f.repeat > 1000 {
-		return fmt.Errorf("--repeat %d is not 1 to 1000", f.repeat)
-	}
-	return nil
 }
 
 // givenLinks reads the file of --links; nil without the flag.
@@ -189,31 +199,27 @@ func parseLoss(s string) (float64, error) {
 // report is a result that can be printed.
 type report interface{ WriteTable(out io.Writer) error }
 
-// print prints a report.
-func (f *commonFlags) print(a *command.App, r report) error {
+// printReport prints a report.
+func printReport(a *command.App, r report) error {
 	return a.Print(r, func(w term.TextWriter) { _ = r.WriteTable(w) }) // Print returns the error
 }
 
-// printLinks prints the links of a report with --verbose.
-func (f *commonFlags) printLinks(a *command.App, r *bench.Report) error {
-	if !f.verbose || a.JSON {
-		return nil
+// finish prints a report, with its links if --verbose. It returns an error if a run failed, or if --check finds fault with mob
+// among the systems.
+func (f *commonFlags) finish(a *command.App, r *bench.Report, systems []bench.System) error {
+	errs := []error{printReport(a, r)}
+	if f.verbose && !a.JSON {
+		errs = append(errs, r.WriteLinks(a.Out))
 	}
-	return r.WriteLinks(a.Out)
-}
-
-// verdict returns an error if a run failed, or if --check finds fault with one of the systems that
-// are checked.
-func (f *commonFlags) verdict(r *bench.Report, checked ...string) error {
-	err := r.Failed()
-	if f.check {
-		err = errors.Join(err, r.Check(checked...))
+	errs = append(errs, r.Failed())
+	if f.verify {
+		errs = append(errs, r.Check(ownNames(systems)...))
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // runs calls run --repeat times, with a seed for each call, and shows how long it takes.
-func (f *commonFlags) runs(ctx context.Context, a *command.App, system, what string, run func(seed uint64) error) error {
+func (f *repeatFlags) runs(ctx context.Context, a *command.App, system, what string, run func(seed uint64) error) error {
 	for i := range f.repeat {
 		err := await(ctx, a, f.runName(system, i)+": "+what, func() error { return run(f.seed + uint64(i)) })
 		if err != nil {
@@ -246,7 +252,7 @@ func await(ctx context.Context, a *command.App, what string, run func() error) e
 }
 
 // runName is the name of a system, with the number of the run if there are several.
-func (f *commonFlags) runName(system string, run int) string {
+func (f *repeatFlags) runName(system string, run int) string {
 	if f.repeat == 1 {
 		return system
 	}

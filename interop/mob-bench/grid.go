@@ -78,9 +78,7 @@ func newGrid(a *command.App) *cobra.Command {
 
 // addGrid adds the flags of mob-bench grid.
 func (f *commonFlags) addGrid(fl *pflag.FlagSet) {
-	f.add(fl)
-	fl.StringSliceVar(&f.systems, "systems", []string{"mob"}, "what to run: "+strings.Join(systemNames(), ",")+
-		", with options of mob seed such as "+seededExample+", and mob:site")
+	f.add(fl, "what to run: "+strings.Join(systemNames(), ",")+", with options of mob seed such as mob:coded=32, and mob:site")
 	fl.StringVar(&f.loss, "loss", "", "share of packets lost at random between clusters, each way, such as 0.5%")
 	fl.StringVar(&f.congestion, "congestion", "cubic", "TCP congestion control of all nodes by default, such as bbr; with cubic-only programs cannot choose another")
 	fl.StringVar(&f.dualNIC, "dual-nic", "", "rate of a second NIC per node for all that goes to other clusters, such as 2.5MB")
@@ -95,7 +93,7 @@ func runGrid(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, 
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.print(a, r), f.printLinks(a, r), f.verdict(r, ownNames(systems)...))
+	return f.finish(a, r, systems)
 }
 
 // gridReport runs the systems that are installed.

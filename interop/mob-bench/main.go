@@ -31,7 +31,7 @@ func newRoot(env *command.Env) *cobra.Command {
 	a := &command.App{Env: env}
 	root := a.Command(command.Spec{
 		Use: "mob-bench", Short: "Compare mob with other systems, and simulate", Long: rootHelp, Example: rootExample,
-		Commands: []*cobra.Command{newGrid(a), newSim(a), newPlanners(a), newPlan(a), newReport(a), newCollective(a), newPaper(a)},
+		Commands: []*cobra.Command{newGrid(a), newSim(a), newRounds(a), newPlanners(a), newPlan(a), newReport(a), newCollective(a), newPaper(a)},
 	})
 	root.PersistentPreRun = command.EndOnHangup
 	return root

@@ -117,68 +117,73 @@ func leftOut(why string) *bench.Report {
 	return &bench.Report{Made: new(bench.Made), LeftOut: []bench.LeftOut{{Why: why}}}
 }
 
-// runCase runs the commands of a case. It returns nil if ctx ends.
+// runCase runs the command of a case. It returns nil if ctx ends.
 func (f *paperFlags) runCase(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64) *bench.Report {
-	all := &bench.Report{Made: bench.NewMade()}
-	for line := range strings.SplitSeq(c.Commands, ";") {
-		got, err := f.report(ctx, a, c, scale, line)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			a.Note("%s: %v", c.Name, err)
-			got = leftOut(command.OneLine(err.Error()))
-		}
-		all.Bound = max(all.Bound, got.Bound)
-		all.Results, all.LeftOut = append(all.Results, got.Results...), append(all.LeftOut, got.LeftOut...)
+	made := bench.NewMade()
+	r, err := f.report(ctx, a, c, scale)
+	if ctx.Err() != nil {
+		return nil
 	}
-	return all
+	if err != nil {
+		a.Note("%s: %v", c.Name, err)
+		r = leftOut(command.OneLine(err.Error()))
+	}
+	r.Made = made
+	return r
 }
 
-// paperCommand is the flags of a command of a case.
+// paperCommand is a command of a case with its flags.
 type paperCommand struct {
+	name     string
 	planners plannersFlags
-	sim      simFlags // and grid
+	rounds   roundFlags
+	transfer commonFlags // of grid and sim
 }
 
 func parsePaperCommand(line string) (*paperCommand, error) {
-	p := new(paperCommand)
 	words := strings.Fields(line)
-	fl := pflag.NewFlagSet(words[0], pflag.ContinueOnError)
-	map[string]func(*pflag.FlagSet){"planners": p.planners.add, "sim": p.sim.add, "grid": p.sim.addGrid}[words[0]](fl)
+	p := &paperCommand{name: words[0]}
+	fl := pflag.NewFlagSet(p.name, pflag.ContinueOnError)
+	map[string]func(*pflag.FlagSet){
+		"planners": p.planners.add, "rounds": p.rounds.add, "sim": p.transfer.addSim, "grid": p.transfer.addGrid,
+	}[p.name](fl)
 	return p, fl.Parse(words[1:])
 }
 
 // report runs a command of a case: on the grid twice, or once with --quick.
-func (f *paperFlags) report(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64, line string) (r *bench.Report, err error) {
-	if operation, ok := strings.CutPrefix(line, "collective "); ok {
+func (f *paperFlags) report(ctx context.Context, a *command.App, c *bench.PaperCase, scale float64) (*bench.Report, error) {
+	if operation, ok := strings.CutPrefix(c.Command, "collective "); ok {
 		return operationReport(ctx, operation)
 	}
-	p, err := parsePaperCommand(line)
-	s := &p.sim
-	switch {
-	case err != nil:
-		return nil, err
-	case p.planners.algorithms != nil:
-		r, err := p.planners.report(ctx, a)
-		return r.Means(), err
-	case s.rounds.strategies != nil:
-		r, err := s.rounds.report(ctx, a, &s.commonFlags)
-		return r.Medians(), err
-	}
-	bc, err := f.benchCase(&s.commonFlags, c, scale)
+	p, err := parsePaperCommand(c.Command)
 	if err != nil {
 		return nil, err
 	}
-	if s.systems == nil {
-		r, err = s.report(ctx, a, &bc)
-	} else if systems, invalid := parseSystems(s.systems); invalid != nil {
-		return nil, invalid
+	switch p.name {
+	case "planners":
+		r, err := p.planners.report(ctx, a)
+		return r.Means(), err
+	case "rounds":
+		r, err := p.rounds.report(ctx, a)
+		return r.Medians(), err
+	}
+	t := &p.transfer
+	bc, err := f.benchCase(t, c, scale)
+	if err != nil {
+		return nil, err
+	}
+	systems, err := parseSystems(t.systems)
+	if err != nil {
+		return nil, err
+	}
+	var r *bench.Report
+	if p.name == "sim" {
+		r, err = t.simulate(ctx, a, &bc, systems)
 	} else {
-		if s.repeat = 2; f.quick {
-			s.repeat = 1
+		if t.repeat = 2; f.quick {
+			t.repeat = 1
 		}
-		r, err = gridReport(ctx, a, &s.commonFlags, bc, systems)
+		r, err = gridReport(ctx, a, t, bc, systems)
 	}
 	if err == nil && c.Sum {
 		r = r.Sums()

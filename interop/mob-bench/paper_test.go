@@ -14,36 +14,32 @@ import (
 	"github.com/mobgrid/mob/interop/bench/operations"
 )
 
-// TestPaperCommands checks that the commands of all cases of papers parse, with their systems.
+// TestPaperCommands checks that the command of each case of the papers parses, with their systems.
 func TestPaperCommands(t *testing.T) {
 	for _, c := range bench.PaperCases(bench.PaperNames()...) {
-		for line := range strings.SplitSeq(c.Commands, ";") {
-			if err := checkCommand(&c, line); err != nil {
-				t.Errorf("%s: %s: %v", c.Name, line, err)
-			}
+		if err := checkCommand(&c); err != nil {
+			t.Errorf("%s: %s: %v", c.Name, c.Command, err)
 		}
 	}
 }
 
-func checkCommand(c *bench.PaperCase, line string) error {
-	if name, ok := strings.CutPrefix(line, "collective "); ok {
+func checkCommand(c *bench.PaperCase) error {
+	if name, ok := strings.CutPrefix(c.Command, "collective "); ok {
 		if !slices.ContainsFunc(operations.Operations(), func(o operations.Operation) bool { return o.Name == name }) {
 			return errors.New("unknown operation")
 		}
 		return nil
 	}
-	p, err := parsePaperCommand(line)
+	p, err := parsePaperCommand(c.Command)
 	switch {
 	case err != nil:
-	case p.planners.algorithms != nil:
+	case p.name == "planners":
 		_, err = p.planners.cases()
-	case p.sim.rounds.strategies != nil:
-		_, err = p.sim.rounds.cases()
-	case p.sim.systems != nil:
-		_, err = parseSystems(p.sim.systems)
-		fallthrough
+	case p.name == "rounds":
+		_, err = p.rounds.cases()
 	default:
-		_, failed := new(paperFlags).benchCase(&p.sim.commonFlags, c, 4)
+		_, err = parseSystems(p.transfer.systems)
+		_, failed := new(paperFlags).benchCase(&p.transfer, c, 4)
 		err = errors.Join(err, failed)
 	}
 	return err
@@ -59,20 +55,18 @@ func TestQuickTime(t *testing.T) {
 			continue
 		}
 		took := time.Duration(0)
-		for line := range strings.SplitSeq(c.Commands, ";") {
-			if strings.HasPrefix(line, "collective ") {
-				took += 10 * time.Second
-			} else if strings.HasPrefix(line, "grid ") {
-				p, err := parsePaperCommand(line)
-				if err != nil {
-					t.Fatal(err)
-				}
-				bc, err := (&paperFlags{quick: true}).benchCase(&p.sim.commonFlags, &c, 4)
-				if err != nil {
-					t.Fatal(err)
-				}
-				took += time.Duration(len(p.sim.systems)) * (bc.Ideal() + 4*time.Second)
+		if strings.HasPrefix(c.Command, "collective ") {
+			took = 10 * time.Second
+		} else if strings.HasPrefix(c.Command, "grid ") {
+			p, err := parsePaperCommand(c.Command)
+			if err != nil {
+				t.Fatal(err)
 			}
+			bc, err := (&paperFlags{quick: true}).benchCase(&p.transfer, &c, 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			took = time.Duration(len(p.transfer.systems)) * (bc.Ideal() + 4*time.Second)
 		}
 		total += took
 		t.Logf("%s: %.0f s", c.Name, took.Seconds())

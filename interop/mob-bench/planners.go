@@ -40,7 +40,7 @@ func newPlanners(a *command.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.print(a, r)
+			return printReport(a, r)
 		},
 	})
 }
@@ -50,15 +50,14 @@ func (f *plannersFlags) add(fl *pflag.FlagSet) {
 	fl.StringSliceVar(&f.links, "links", []string{"symmetric", "asymmetric"}, "whether a link has the same rate both ways")
 	fl.IntSliceVar(&f.destinations, "destinations", []int{10, 100, 200, 300, 399}, "numbers of hosts that get the content")
 	fl.StringSliceVar(&f.algorithms, "algorithms", plan.Algorithms(), "planners")
-	fl.Uint64Var(&f.seed, "seed", 1, "seed of all random choices")
-	fl.IntVar(&f.repeat, "repeat", 10, "runs, each with new links, a new source and new destinations")
+	f.repeatFlags.add(fl, 10, "runs, each with new links, a new source and new destinations")
 }
 
 // plannersFlags are the flags of mob-bench planners.
 type plannersFlags struct {
+	repeatFlags
 	models, links, algorithms []string
 	destinations              []int
-	commonFlags
 }
 
 // cases makes a case of each model with each number of destinations. An error is a usage error.
@@ -94,7 +93,7 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 			}
 		}
 	}
-	return all, f.checkRepeat()
+	return all, f.check()
 }
 
 // report compares planners.

@@ -7,46 +7,54 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/interop/bench"
 )
 
-// roundFlags are the flags of mob-bench sim that simulate strategies in rounds.
+const roundsHelp = `Compares ways to move blocks through one homogeneous cluster, in
+rounds: in each a node sends one block and receives one. There are no links and no seconds. No
+broadcast of k blocks to n nodes takes fewer than k + log2 n - 1. The strategies are Cooper's:
+  permutation  random combinations of all blocks, to successors in random orders
+  sequential   the same with batches, one after the other
+  overlap1     the next batch goes to those that have the one before
+  overlap2     the next batch goes first for log2 n rounds, before the one before ends
+  rb           plain blocks at random, of the blocks that the receiver is known to need`
+
+const roundsExample = `  mob-bench rounds --strategy permutation,rb --nodes 20,100,300 --repeat 20
+  mob-bench rounds --strategy sequential,overlap1,overlap2 --nodes 50 --blocks 200 --batches 2`
+
+func newRounds(a *command.App) *cobra.Command {
+	var f roundFlags
+	return a.Command(command.Spec{
+		Use: "rounds", Short: "Simulate strategies in rounds", Long: roundsHelp, Example: roundsExample, Flags: f.add, JSON: true,
+		Run: func(ctx context.Context, a *command.App, _ []string) error {
+			r, err := f.report(ctx, a)
+			if err != nil {
+				return err
+			}
+			return printReport(a, r)
+		},
+	})
+}
+
+// roundFlags are the flags of mob-bench rounds.
 type roundFlags struct {
+	repeatFlags
 	strategies []string
 	nodes      []int
 	blocks     int
 	batches    int
-	set        *pflag.FlagSet
 }
 
 func (f *roundFlags) add(fl *pflag.FlagSet) {
-	f.set = fl
-	fl.StringSliceVar(&f.strategies, "strategy", nil, "simulate these in rounds instead: "+strings.Join(bench.RoundStrategyNames(), ","))
-	fl.IntSliceVar(&f.nodes, "nodes", []int{20}, "with --strategy: sizes of the cluster, such as 20,50,100")
-	fl.IntVar(&f.blocks, "blocks", 200, "with --strategy: blocks in a batch")
-	fl.IntVar(&f.batches, "batches", 1, "with --strategy: batches")
-}
-
-// given reports whether rounds are to be simulated. An error is a usage error: a flag of the
-// other kind of simulation.
-func (f *roundFlags) given() (bool, error) {
-	rounds := f.set.Changed("strategy")
-	only := []string{"strategy", "nodes", "blocks", "batches"}
-	both := []string{"seed", "repeat", "json"}
-	var err error
-	f.set.Visit(func(fl *pflag.Flag) {
-		switch {
-		case slices.Contains(both, fl.Name):
-		case rounds && !slices.Contains(only, fl.Name):
-			err = fmt.Errorf("--%s is invalid with --strategy: rounds have no links and no seconds", fl.Name)
-		case !rounds && slices.Contains(only, fl.Name):
-			err = fmt.Errorf("--%s needs a --strategy", fl.Name)
-		}
-	})
-	return rounds, err
+	f.repeatFlags.add(fl, 1, "runs of each strategy")
+	fl.StringSliceVar(&f.strategies, "strategy", []string{"permutation", "rb"}, "what to simulate: "+strings.Join(bench.RoundStrategyNames(), ","))
+	fl.IntSliceVar(&f.nodes, "nodes", []int{20}, "sizes of the cluster, such as 20,50,100")
+	fl.IntVar(&f.blocks, "blocks", 200, "blocks in a batch")
+	fl.IntVar(&f.batches, "batches", 1, "number of batches")
 }
 
 // The limits of what can be simulated in reasonable time and memory.
@@ -69,14 +77,7 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 			return nil, fmt.Errorf("--nodes %d is not 2 to %d", n, maxRoundNodes)
 		}
 		for _, name := range f.strategies {
-			s, err := bench.FindRoundStrategy(name)
-			if err != nil {
-				return nil, err
-			}
-			if s.Batched && f.batches < 2 {
-				return nil, fmt.Errorf("--strategy %s requires --batches 2 or more", name)
-			}
-			c, err := bench.NewRoundCase(s, n, f.blocks, f.batches)
+			c, err := bench.NewRoundCase(name, n, f.blocks, f.batches)
 			if err != nil {
 				return nil, err
 			}
@@ -86,20 +87,17 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 			all = append(all, c)
 		}
 	}
-	return all, nil
+	return all, f.check()
 }
 
 // report simulates in rounds.
-func (f *roundFlags) report(ctx context.Context, a *command.App, common *commonFlags) (*bench.RoundReport, error) {
+func (f *roundFlags) report(ctx context.Context, a *command.App) (*bench.RoundReport, error) {
 	cases, err := f.cases()
-	if err == nil {
-		err = common.checkRepeat()
-	}
 	if err != nil {
 		return nil, command.Usagef("%w", err)
 	}
 	for _, c := range cases {
-		if err := common.runs(ctx, a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
+		if err := f.runs(ctx, a, c.Strategy, fmt.Sprintf("%d nodes", c.Nodes), c.Run); err != nil {
 			return nil, err
 		}
 	}

@@ -73,8 +73,6 @@ func ownSystem() (bench.Mob, error) {
 	return bench.Mob{Bin: filepath.Dir(self)}, err
 }
 
-const seededExample = own + ":coded=32"
-
 // seededSystem is mob with options of mob seed, to pipes, or with names cut to the site.
 func seededSystem(options []string) (bench.System, error) {
 	s, err := ownSystem()
