@@ -19,17 +19,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// addition is an operation of Seed or Get, which adds a transfer or resumes a known one.
+// addition is an operation of Seed, Get or Join, which adds a transfer or resumes a known one.
 type addition struct {
-	t       *Transfer
-	record  metadata.Record
-	place   vfs.Place         // of the record's root
-	files   map[string][]byte // documents by the names of their files, nil for none
-	reuse   bool              // take over existing files at the root
-	origins []Origin
-	// open opens the store of an unrecorded transfer, nil for a recorded one. With it, join returns why the call cannot use a
-	// known transfer.
-	open func(*proto.Manifest) (store.Store, error)
+	t      *Transfer
+	record metadata.Record
+	place  vfs.Place         // of the record's root
+	files  map[string][]byte // documents by the names of their files, nil for none
+	reuse  bool              // take over existing files at the root
+	setup                    // of a new transfer
+	// join returns why the call cannot use a known transfer. It is nil if the call is for a recorded one.
 	join func(known *Transfer) error
 }
 
@@ -39,12 +37,11 @@ func (n *Node) add(a addition) (*Transfer, error) {
 		return nil, errHigh
 	}
 	for {
-		id, dir := a.record.Link.Keys()[0], ""
+		id := a.record.Link.Keys()[0]
 		if a.open == nil {
-			dir = n.transfers.dir(id)
+			a.dir = n.transfers.dir(id)
 		}
-		t := newTransfer(n, id, a.record, dir)
-		t.open = a.open
+		t := newTransfer(n, id, a.record, a.setup)
 		known, err := n.transfers.add(t, a.place)
 		if err != nil {
 			return nil, err
@@ -83,7 +80,6 @@ func (a *addition) create() error {
 		err = t.update(func(*metadata.Record) {})
 	}
 	if err == nil {
-		t.origins = a.origins
 		t.start(a.reuse, true)
 		return nil
 	}

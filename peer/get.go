@@ -126,9 +126,8 @@ func (o *GetOptions) addition(link *proto.Link) addition {
 		files: map[string][]byte{
 			metadata.ManifestFile: o.Manifest, metadata.TorrentFile: o.Torrent, store.JournalFile: o.Journal,
 		},
-		reuse:   o.Reuse,
-		origins: o.Origins,
-		open:    o.Store,
+		reuse: o.Reuse,
+		setup: setup{open: o.Store, origins: o.Origins},
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
-	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/peer/swarm"
 	"github.com/mobgrid/mob/proto"
 )
@@ -48,29 +47,31 @@ func (n *Node) Join(link *proto.Link, st store.Store, opt JoinOptions) (*Growing
 	if !link.Manifest.Defined() {
 		return nil, errNoContent
 	}
-	t := newTransfer(n, link.Manifest, metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()}, "")
-	verifier := store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength)
-	t.body = func(r *run) error {
-		r.verifier, r.selected, r.store = verifier, verifier.Manifest(), st
-		return r.share()
-	}
-	t.change(func(s *state) { s.desc = metadata.NewGrowing(t.ID, verifier.Manifest()) })
-	if known, err := n.transfers.add(t, vfs.Place{}); err != nil || known != nil {
-		return nil, errors.Join(err, errors.New("the node has a transfer of this content already"))
-	}
-	g := &Growing{t, verifier, nil, opt.Source}
-	err := t.do(func() error {
-		return t.start(false, false).await(n.ctx, func() bool {
-			g.swarm = t.state().swarm
-			return g.swarm != nil
-		})
+	g := &Growing{verifier: store.NewGrowing(link.Name, opt.Pieces, opt.PieceLength), source: opt.Source}
+	t, err := n.add(addition{
+		record: metadata.Record{Link: link, Seed: opt.Source, Added: time.Now()},
+		setup:  setup{growing: g.verifier, open: func(*proto.Manifest) (store.Store, error) { return callers{st}, nil }},
+		join:   func(*Transfer) error { return errors.New("the node has a transfer of this content already") },
 	})
 	if err != nil {
-		n.transfers.remove(t)
 		return nil, err
+	}
+	g.Transfer = t
+	err = t.state().run.await(n.ctx, func() bool {
+		g.swarm = t.state().swarm
+		return g.swarm != nil
+	})
+	if err != nil {
+		_, removed := n.Remove(t, false)
+		return nil, errors.Join(err, removed)
 	}
 	return g, nil
 }
+
+// callers is a store that its caller closes.
+type callers struct{ store.Store }
+
+func (callers) Close() error { return nil }
 
 // Grow adds pieces to the content, from the number first on. They are fetched, or the source has stored
 // them. Grow waits while the swarm is busy.

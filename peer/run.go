@@ -66,7 +66,7 @@ func (t *Transfer) start(reuse, asked bool) *run {
 	return r
 }
 
-// run goes through the phases, and returns why they ended.
+// run runs the transfer, and returns why it ended.
 func (r *run) run() error {
 	n, link := r.node, r.Link()
 	if err := n.maySeed(r.state().rec.Seed); err != nil {
@@ -76,7 +76,7 @@ func (r *run) run() error {
 		defer r.finder.Close()
 	}
 	r.fetcher = n.describer.fetcher(r.ID, link, r.Description(), r.finder, r.setWaiting)
-	return r.body(r)
+	return r.phases()
 }
 
 // end records why the run ended. Bytes that did not reach the disk are a failure even of a run that was to stop.
@@ -112,7 +112,7 @@ func (r *run) end(why error) {
 	})
 }
 
-// phases is the body of a transfer of files.
+// phases goes through the phases, and returns why they ended, never nil.
 func (r *run) phases() (why error) {
 	var err error
 	if r.members, err = r.node.describer.describe(r.ctx, r.fetcher); err != nil {
@@ -121,7 +121,10 @@ func (r *run) phases() (why error) {
 	if err := r.findPlan(); err != nil {
 		return err
 	}
-	r.verifier, r.selected = store.NewVerifier(r.Manifest()), r.Manifest()
+	r.verifier, r.selected = r.growing, r.Manifest()
+	if r.verifier == nil {
+		r.verifier = store.NewVerifier(r.Manifest())
+	}
 	if r.open != nil {
 		r.store, err = r.open(r.Manifest())
 	} else if err = r.selectFiles(); err == nil {

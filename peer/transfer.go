@@ -42,8 +42,8 @@ type Transfer struct {
 // setup has the parameters of the next run of a transfer. It is changed within do, while nothing runs.
 type setup struct {
 	dir     string                                     // of the transfer's state; empty for an unrecorded transfer: nothing of that is on the disk
-	body    func(*run) error                           // goes through the phases, and returns why they ended, never nil
 	open    func(*proto.Manifest) (store.Store, error) // opens the store of an unrecorded transfer, else nil
+	growing *store.Verifier                            // of growing content, else nil
 	origins []Origin                                   // of the last call of Get
 }
 
@@ -60,20 +60,19 @@ const (
 	Failed   Phase = "failed"   // see [Transfer.Err]
 )
 
-// newTransfer returns a transfer with a directory for its state, or none.
-func newTransfer(n *Node, id cid.Cid, r metadata.Record, dir string) *Transfer {
-	t := &Transfer{ID: id, node: n}
+func newTransfer(n *Node, id cid.Cid, r metadata.Record, s setup) *Transfer {
+	t := &Transfer{ID: id, node: n, setup: s}
 	t.ops.token, t.states.locating = make(chan struct{}, 1), make(chan struct{}, 1)
-	t.setup = setup{dir: dir, body: (*run).phases}
 	t.use.last = time.Now()
-	s := &state{phase: Stopped, err: ErrStopped, rec: r, changed: make(chan struct{})}
-	s.desc = t.newDescription(r.Link)
-	t.states.current.Store(s)
+	t.states.current.Store(&state{phase: Stopped, err: ErrStopped, rec: r, desc: t.newDescription(r.Link), changed: make(chan struct{})})
 	return t
 }
 
 // newDescription returns an empty description of the content.
 func (t *Transfer) newDescription(link *proto.Link) *metadata.Description {
+	if t.growing != nil {
+		return metadata.NewGrowing(t.ID, t.growing.Manifest())
+	}
 	return metadata.NewDescription(t.dir, t.ID, link, t.node.cfg.Torrents)
 }
 

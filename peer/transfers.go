@@ -125,7 +125,7 @@ func (n *Node) loadTransfers() error {
 			r.Link = &link
 		}
 		n.number.Store(max(n.number.Load(), r.Number))
-		t := newTransfer(n, id, r, n.transfers.dir(id))
+		t := newTransfer(n, id, r, setup{dir: n.transfers.dir(id)})
 		n.transfers.put(t)
 		if r.Stopped {
 			_ = t.Description().Load() // for its status, which shows less if that fails

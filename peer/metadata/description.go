@@ -192,7 +192,7 @@ func (d *Description) Set(file string, b []byte) (err error) {
 	return err
 }
 
-// checkManifest checks an encoded manifest. That of a plain torrent was seeded too, and has the same files.
+// checkManifest checks an encoded manifest. A plain torrent has one, of the same files, if it was seeded here too.
 func (d *Description) checkManifest(b []byte) (*proto.Manifest, error) {
 	if !d.Plain() {
 		return proto.DecodeVerified(d.id, b)

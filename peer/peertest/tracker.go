@@ -15,19 +15,19 @@ import (
 
 // Tracker is a tracker in memory. It sends every node all other members.
 type Tracker struct {
-	mu       sync.Mutex
-	members  map[string]map[proto.PeerID]proto.Member // by swarm
-	complete map[string]map[proto.PeerID]bool         // by swarm
-	names    map[proto.PeerID]string                  // of hosts
+	mu      sync.Mutex
+	members map[string]map[proto.PeerID]member // by swarm
+	names   map[proto.PeerID]string            // of hosts
+}
+
+type member struct {
+	proto.Member
+	complete bool
 }
 
 // NewTracker returns a tracker without members.
 func NewTracker() *Tracker {
-	return &Tracker{
-		members:  map[string]map[proto.PeerID]proto.Member{},
-		complete: map[string]map[proto.PeerID]bool{},
-		names:    map[proto.PeerID]string{},
-	}
+	return &Tracker{members: map[string]map[proto.PeerID]member{}, names: map[proto.PeerID]string{}}
 }
 
 // TrackerAddr is the address of every [Tracker], as links show it. It is never dialed.
@@ -49,15 +49,14 @@ func (d *Tracker) Add(link *proto.Link, m proto.Member) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, key := range link.Keys() {
-		d.swarm(key.Bytes())[m.ID] = m
+		d.swarm(key.Bytes())[m.ID] = member{Member: m}
 	}
 }
 
 // swarm returns the members of a swarm. The caller has the lock.
-func (d *Tracker) swarm(key []byte) map[proto.PeerID]proto.Member {
+func (d *Tracker) swarm(key []byte) map[proto.PeerID]member {
 	if d.members[string(key)] == nil {
-		d.members[string(key)] = map[proto.PeerID]proto.Member{}
-		d.complete[string(key)] = map[proto.PeerID]bool{}
+		d.members[string(key)] = map[proto.PeerID]member{}
 	}
 	return d.members[string(key)]
 }
@@ -80,11 +79,10 @@ func (c *client) Announce(_ context.Context, a *proto.Announce) (*proto.Announce
 	}
 	for id, m := range swarm {
 		if id != c.self {
-			h.Members = append(h.Members, m)
+			h.Members = append(h.Members, m.Member)
 		}
 	}
-	swarm[c.self] = proto.Member{ID: c.self, Cluster: a.Cluster, Addrs: a.Addrs}
-	c.tracker.complete[string(a.Swarm)][c.self] = a.Have == a.Total && a.Total > 0
+	swarm[c.self] = member{proto.Member{ID: c.self, Cluster: a.Cluster, Addrs: a.Addrs}, a.Have == a.Total && a.Total > 0}
 	return h, nil
 }
 
@@ -93,9 +91,9 @@ func (c *client) Scrape(ctx context.Context, swarm []byte) (*proto.Scrape, error
 	c.tracker.mu.Lock()
 	defer c.tracker.mu.Unlock()
 	s := &proto.Scrape{}
-	for id, m := range c.tracker.members[string(swarm)] {
+	for _, m := range c.tracker.members[string(swarm)] {
 		of := proto.ScrapeCluster{Name: m.Cluster, Nodes: 1}
-		if c.tracker.complete[string(swarm)][id] {
+		if m.complete {
 			of.Whole = 1
 		}
 		s.Clusters = append(s.Clusters, of)
