@@ -75,7 +75,7 @@ func (b *Bucket) Wait(ctx context.Context, n int) error {
 	if i := slices.Index(b.waiters, w); i >= 0 {
 		b.waiters = slices.Delete(b.waiters, i, i+1)
 	} else {
-		b.refund(n)
+		b.take(-n)
 	}
 	b.serve()
 	return ctx.Err()
@@ -101,7 +101,7 @@ func (b *Bucket) Try(n int) bool {
 func (b *Bucket) Refund(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.refund(n)
+	b.take(-n)
 	b.serve()
 }
 
@@ -132,17 +132,11 @@ func (b *Bucket) settle() {
 // open reports whether the next call may pass.
 func (b *Bucket) open() bool { return !b.Limited() || b.owed <= 0 }
 
+// take counts n bytes that pass, or -n that do not after all.
 func (b *Bucket) take(n int) {
 	if b.Limited() {
 		b.owed += float64(n)
 		b.passed.Add(int64(n))
-	}
-}
-
-func (b *Bucket) refund(n int) {
-	if b.Limited() {
-		b.owed -= float64(n)
-		b.passed.Add(-int64(n))
 	}
 }
 

@@ -125,21 +125,11 @@ func (s Schedule) at(now time.Time) (c Change, by [len(Names)]*Entry) {
 	return c, by
 }
 
-// until returns the time after now at which another entry, or none, sets limit k. It is zero if
-// there is no such time within a week.
+// until returns the first minute after now in which another entry, or none, sets limit k. It is zero if
+// there is no such minute within eight days.
 func (s Schedule) until(k int, now time.Time) time.Time {
 	_, by := s.at(now)
-	var edges []time.Time
-	y, m, d := now.Date()
-	for ahead := range 9 {
-		for i := range s {
-			for _, minute := range []int{s[i].from, s[i].to} {
-				edges = append(edges, time.Date(y, m, d+ahead, minute/60, minute%60, 0, 0, now.Location()))
-			}
-		}
-	}
-	slices.SortFunc(edges, time.Time.Compare)
-	for _, at := range edges {
+	for at := now.Truncate(time.Minute); at.Sub(now) < 8*day*time.Minute; at = at.Add(time.Minute) {
 		if _, then := s.at(at); at.After(now) && then[k] != by[k] {
 			return at
 		}
