@@ -38,7 +38,7 @@ type SeedOptions struct {
 	// [Config.Host], and excludes Coded and Strategy.
 	Plan *plan.Plan `json:"-"`
 	// Trackers go into the link, before the node's own.
-	Trackers []ma.Multiaddr `json:"-"`
+	Trackers []ma.Multiaddr `json:"trackers,omitempty"`
 	// Torrent offers the content to BitTorrent clients too. The same read hashes its pieces
 	// with SHA-1, and the link has an info-hash.
 	Torrent bool `json:"torrent,omitempty"`

@@ -1,6 +1,8 @@
 package control
 
 import (
+	ma "github.com/multiformats/go-multiaddr"
+
 	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store"
@@ -12,15 +14,15 @@ const SocketName = "mobd.sock"
 
 // Info describes the daemon.
 type Info struct {
-	ID       string   `json:"id"`
-	Cluster  string   `json:"cluster"`
-	Host     string   `json:"host"` // in planned transfers
-	Addrs    []string `json:"addrs"`
-	Trackers []string `json:"trackers"`
-	Data     string   `json:"data"`
-	Version  string   `json:"version"`
-	PID      int      `json:"pid"`
-	UID      int      `json:"uid"` // of its owner
+	ID       string         `json:"id"`
+	Cluster  string         `json:"cluster"`
+	Host     string         `json:"host"` // in planned transfers
+	Addrs    []ma.Multiaddr `json:"addrs"`
+	Trackers []ma.Multiaddr `json:"trackers"`
+	Data     string         `json:"data"`
+	Version  string         `json:"version"`
+	PID      int            `json:"pid"`
+	UID      int            `json:"uid"` // of its owner
 	// Command reports that a command runs the node, and ends it.
 	Command bool `json:"command,omitempty"`
 	// Network is nil for an open node.
@@ -36,10 +38,9 @@ type SeedRequest struct {
 	Name string `json:"name,omitempty"`
 	peer.SeedOptions
 	// SkipUnreadable leaves out files and directories that may not be read.
-	SkipUnreadable bool     `json:"skip_unreadable,omitempty"`
-	Trackers       []string `json:"trackers,omitempty"`
-	Strategy       string   `json:"strategy,omitempty"` // its name
-	Plan           []byte   `json:"plan,omitempty"`     // encoded
+	SkipUnreadable bool   `json:"skip_unreadable,omitempty"`
+	Strategy       string `json:"strategy,omitempty"` // its name
+	Plan           []byte `json:"plan,omitempty"`     // encoded
 }
 
 // Skipped lists files and directories that a seed left out, as they may not be read.

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 
+	ma "github.com/multiformats/go-multiaddr"
+
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -12,17 +14,17 @@ import (
 // TestRequestJSON checks the fields that daemons of other versions read.
 func TestRequestJSON(t *testing.T) {
 	seed := SeedRequest{
-		Path: "/x", SkipUnreadable: true, Trackers: []string{"t"}, Strategy: "rb", Plan: []byte("p"),
+		Path: "/x", SkipUnreadable: true, Strategy: "rb", Plan: []byte("p"),
 		SeedOptions: peer.SeedOptions{
 			PieceLength: 1, Coded: 2, Torrent: true, Announce: []string{"u"}, FollowLinks: true,
-			TorrentPeers: []netip.AddrPort{{}}, User: &vfs.User{}, Progress: func(int64, int64) {},
+			Trackers: []ma.Multiaddr{ma.StringCast("/ip4/192.0.2.7/tcp/1")}, TorrentPeers: []netip.AddrPort{{}}, User: &vfs.User{}, Progress: func(int64, int64) {},
 		},
 	}
 	get := GetRequest{Link: "l", Path: "/x", GetOptions: peer.GetOptions{
 		Reuse: true, SpecialBits: true, Torrent: []byte("i"), Manifest: []byte("m"), User: &vfs.User{},
 	}}
 	for want, req := range map[string]any{
-		`{"path":"/x","piece_length":1,"coded":2,"torrent":true,"bt_trackers":["u"],"follow_links":true,"skip_unreadable":true,"trackers":["t"],"strategy":"rb","plan":"cA=="}`: seed,
+		`{"path":"/x","piece_length":1,"coded":2,"trackers":["/ip4/192.0.2.7/tcp/1"],"torrent":true,"bt_trackers":["u"],"follow_links":true,"skip_unreadable":true,"strategy":"rb","plan":"cA=="}`: seed,
 		`{"path":"/x"}`: SeedRequest{Path: "/x"},
 		`{"link":"l","path":"/x","reuse":true,"torrent":"aQ==","special_bits":true}`: get,
 	} {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 
+	ma "github.com/multiformats/go-multiaddr"
+
 	"github.com/mobgrid/mob/feed"
 )
 
@@ -13,7 +15,7 @@ type FeedRequest struct {
 	// Name is the name of the feed; except to make one, its id or link will do.
 	Name string `json:"name"`
 	// Trackers are for the link of a new feed.
-	Trackers []string `json:"trackers,omitempty"`
+	Trackers []ma.Multiaddr `json:"trackers,omitempty"`
 	// Content names the transfer of a version. For Note and Push see [feed.PublishOptions].
 	Content string `json:"content,omitempty"`
 	Note    string `json:"note,omitempty"`
@@ -27,12 +29,8 @@ func (s *Server) feeds(*http.Request) (any, error) {
 
 // newFeed makes a feed.
 func (s *Server) newFeed(_ *http.Request, req FeedRequest) (any, error) {
-	trackers, err := parseAddrs(req.Trackers)
-	if err != nil {
-		return nil, &Error{CodeRequest, err.Error()}
-	}
 	l := &feed.Link{Trackers: slices.Clone(s.cfg.Node.Trackers())}
-	for _, t := range trackers {
+	for _, t := range req.Trackers {
 		if !slices.ContainsFunc(l.Trackers, t.Equal) {
 			l.Trackers = append(l.Trackers, t)
 		}

@@ -177,8 +177,8 @@ func (s *Server) node(*http.Request) (any, error) {
 		ID:       n.Host().ID().String(),
 		Cluster:  n.Cluster(),
 		Host:     n.HostName(),
-		Addrs:    Texts(n.Addrs()),
-		Trackers: Texts(n.Trackers()),
+		Addrs:    append([]ma.Multiaddr{}, n.Addrs()...),
+		Trackers: append([]ma.Multiaddr{}, n.Trackers()...),
 		Data:     s.cfg.Data,
 		Version:  s.cfg.Version,
 		PID:      os.Getpid(),
@@ -218,13 +218,4 @@ func (s *Server) remove(_ *http.Request, t *peer.Transfer, req NameRequest) (any
 	st := t.Status()
 	left, err := s.cfg.Node.Remove(t, req.Content)
 	return Removal{st, left}, err
-}
-
-// Texts returns addresses as text.
-func Texts(addrs []ma.Multiaddr) []string {
-	out := []string{}
-	for _, a := range addrs {
-		out = append(out, a.String())
-	}
-	return out
 }

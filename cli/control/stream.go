@@ -10,8 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	ma "github.com/multiformats/go-multiaddr"
-
 	"github.com/mobgrid/mob/mob/plan"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/metadata"
@@ -129,19 +127,7 @@ func (s *Server) seedOptions(req SeedRequest) (opt peer.SeedOptions, err error) 
 			opt.Announce = append(opt.Announce, url)
 		}
 	}
-	opt.Trackers, err = parseAddrs(req.Trackers)
-	return opt, err
-}
-
-func parseAddrs(texts []string) (out []ma.Multiaddr, err error) {
-	for _, text := range texts {
-		a, err := ma.NewMultiaddr(text)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, nil
+	return opt, nil
 }
 
 // hashProgress is the progress of hashing, in bytes.

@@ -218,7 +218,7 @@ func (j *joinPlan) write(a *command.App, force bool) (err error) {
 		}
 		w.Line("%s%s", term.Heading("wrote", i), f.path)
 	}
-	w.List("next", j.next)
+	term.List(w, "next", j.next)
 	return nil
 }
 

@@ -366,7 +366,7 @@ func showRevoked(a *command.App, ls membership.Lists) error {
 	return a.Print(v, func(w term.TextWriter) {
 		w.Line("network   %s", l.Network)
 		w.Line("serial    %d", l.Serial)
-		w.List("revoked", ids)
+		term.List(w, "revoked", ids)
 	})
 }
 

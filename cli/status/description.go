@@ -6,27 +6,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mobgrid/mob/cli/control"
+	ma "github.com/multiformats/go-multiaddr"
+
 	"github.com/mobgrid/mob/cli/term"
 	"github.com/mobgrid/mob/proto"
 )
 
 // description is a link and its manifest, for inspect.
 type description struct {
-	ID          string        `json:"id"`
-	Name        string        `json:"name"`
-	Bytes       int64         `json:"bytes"`
-	Pieces      int           `json:"pieces"`
-	PieceLength uint32        `json:"piece_length"`
-	Trackers    []string      `json:"trackers"`
-	Peers       []string      `json:"peers"`
-	Coded       int           `json:"coded,omitempty"`
-	Strategy    string        `json:"strategy,omitempty"`
-	Plan        string        `json:"plan,omitempty"`
-	InfoHash    string        `json:"info_hash,omitempty"`
-	BTTrackers  []string      `json:"bt_trackers,omitempty"`
-	Foreign     []proto.Param `json:"foreign"`
-	Entries     []entry       `json:"entries"`
+	ID          string         `json:"id"`
+	Name        string         `json:"name"`
+	Bytes       int64          `json:"bytes"`
+	Pieces      int            `json:"pieces"`
+	PieceLength uint32         `json:"piece_length"`
+	Trackers    []ma.Multiaddr `json:"trackers"`
+	Peers       []ma.Multiaddr `json:"peers"`
+	Coded       int            `json:"coded,omitempty"`
+	Strategy    string         `json:"strategy,omitempty"`
+	Plan        string         `json:"plan,omitempty"`
+	InfoHash    string         `json:"info_hash,omitempty"`
+	BTTrackers  []string       `json:"bt_trackers,omitempty"`
+	Foreign     []proto.Param  `json:"foreign"`
+	Entries     []entry        `json:"entries"`
 }
 
 // entry is a file, a directory or a symbolic link.
@@ -46,8 +47,8 @@ func newDescription(link *proto.Link, m *proto.Manifest) description {
 		Bytes:       m.Length(),
 		Pieces:      m.Pieces(),
 		PieceLength: m.PieceLength,
-		Trackers:    control.Texts(link.Trackers),
-		Peers:       control.Texts(link.Peers),
+		Trackers:    append([]ma.Multiaddr{}, link.Trackers...),
+		Peers:       append([]ma.Multiaddr{}, link.Peers...),
 		Coded:       link.Coded,
 		Strategy:    link.Strategy.String(),
 		Foreign:     append([]proto.Param{}, link.Foreign...),
@@ -90,12 +91,12 @@ func (d description) print(w term.TextWriter) {
 	if d.Plan != "" {
 		w.Line("plan      %s", d.Plan)
 	}
-	w.List("trackers", d.Trackers)
-	w.List("peers", d.Peers)
+	term.List(w, "trackers", d.Trackers)
+	term.List(w, "peers", d.Peers)
 	if d.InfoHash != "" {
 		w.Line("info-hash %s", d.InfoHash)
 	}
-	w.List("announce", d.BTTrackers)
+	term.List(w, "announce", d.BTTrackers)
 	for i, p := range d.Foreign {
 		w.Line("%s%s=%s", term.Heading("other", i), p.Key, p.Value)
 	}

@@ -81,11 +81,11 @@ func nodeLines(n *control.Info) []string {
 		}
 	}
 	for i, a := range n.Addrs {
-		a, _, _ = strings.Cut(a, "/p2p/") // the id is in the first line
-		out = append(out, term.Heading("listens", i)+a)
+		listens, _, _ := strings.Cut(a.String(), "/p2p/") // the id is in the first line
+		out = append(out, term.Heading("listens", i)+listens)
 	}
 	for i, t := range n.Trackers {
-		out = append(out, term.Heading("tracker", i)+t)
+		out = append(out, term.Heading("tracker", i)+t.String())
 	}
 	return out
 }

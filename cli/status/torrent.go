@@ -68,7 +68,7 @@ func (d torrentDescription) print(w term.TextWriter) {
 	if d.Private {
 		w.Line("private   peers come from its trackers only")
 	}
-	w.List("announce", d.BTTrackers)
+	term.List(w, "announce", d.BTTrackers)
 	if d.Comment != "" {
 		w.Line("comment   %s", d.Comment)
 	}

@@ -20,9 +20,9 @@ func (t TextWriter) Line(format string, args ...any) {
 }
 
 // List writes a line per value, the first with the list's name.
-func (t TextWriter) List(name string, values []string) {
+func List[T any](t TextWriter, name string, values []T) {
 	for i, v := range values {
-		t.Line("%s%s", Heading(name, i), v)
+		t.Line("%s%v", Heading(name, i), v)
 	}
 }
 

@@ -63,7 +63,7 @@ func newFeedNew(a *command.App) *cobra.Command {
 			if len(addrs)+len(s.Info.Trackers) == 0 {
 				return errors.New("a feed needs a tracker, where followers find the publisher: give --tracker")
 			}
-			link, err := s.NewFeed(ctx, control.FeedRequest{Name: args[0], Trackers: control.Texts(addrs)})
+			link, err := s.NewFeed(ctx, control.FeedRequest{Name: args[0], Trackers: addrs})
 			if err != nil {
 				return err
 			}
@@ -136,7 +136,8 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 	if err != nil {
 		return err
 	}
-	st, _, err := hashContent(ctx, a, s, control.SeedRequest{Path: path, Trackers: control.Texts(l.Trackers)}, f.quiet)
+	req := control.SeedRequest{Path: path, SeedOptions: peer.SeedOptions{Trackers: l.Trackers}}
+	st, _, err := hashContent(ctx, a, s, req, f.quiet)
 	if err != nil {
 		return err
 	}

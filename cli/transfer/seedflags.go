@@ -52,11 +52,9 @@ func (f *seedFlags) check(path string) (err error) {
 	if f.Path, err = command.AbsPath(path); err != nil {
 		return err
 	}
-	trackers, err := daemon.ParseTrackers(f.node.TrackerAddrs)
-	if err != nil {
+	if f.Trackers, err = daemon.ParseTrackers(f.node.TrackerAddrs); err != nil {
 		return err
 	}
-	f.Trackers = control.Texts(trackers)
 	f.Torrent, f.Announce = f.Torrent || f.torrentFile.path != "", f.node.BTTrackers
 	if len(f.Announce) > 0 && !f.Torrent {
 		return errors.New("--bt-tracker is for BitTorrent clients: give --torrent as well")
