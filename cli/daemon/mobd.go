@@ -91,7 +91,7 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	if err != nil {
 		return err
 	}
-	defer site.Stop()
+	defer site.Close()
 	d, err := start(n, false)
 	if err != nil {
 		return err

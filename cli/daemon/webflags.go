@@ -25,8 +25,8 @@ func (w *WebFlags) Add(f *pflag.FlagSet) {
 	f.StringVar(&w.tokenFile, "http-token-file", "", "file with the token of --http; http-token in the data directory, or tracker/ there, by default")
 }
 
-// Open opens the socket of --http, nil without the flag. register adds handlers before it serves.
-func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*Website, error) {
+// Open opens the socket of --http. The server is nil without the flag.
+func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*web.Server, error) {
 	if w.listen == "" {
 		if len(w.hosts) > 0 || w.tokenFile != "" {
 			return nil, command.Usagef("--http-host and --http-token-file are for the page: give --http as well")
@@ -48,31 +48,5 @@ func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*Websi
 		note += ", its token in " + file
 	}
 	env.Note("%s", note)
-	return &Website{Server: s, log: log}, nil
-}
-
-// Website is a server of --http. A nil one does nothing.
-type Website struct {
-	*web.Server
-	log *slog.Logger
-}
-
-// Start has the server answer, once register has added handlers to it.
-func (w *Website) Start(register func(*web.Server)) {
-	if w == nil {
-		return
-	}
-	register(w.Server)
-	go func() {
-		if err := w.Serve(); err != nil {
-			w.log.Error("the page ended", "error", err)
-		}
-	}()
-}
-
-// Stop ends a server that was started or not.
-func (w *Website) Stop() {
-	if w != nil {
-		_ = w.Close() // nothing is lost
-	}
+	return s, nil
 }

@@ -98,7 +98,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 	if err != nil {
 		return err
 	}
-	defer site.Stop()
+	defer site.Close()
 	if err := datadir.Create(dir); err != nil {
 		return err
 	}

@@ -124,6 +124,19 @@ func (s *Server) HandleOwner(pattern string, h http.Handler) {
 // and its answer must be public.
 func (s *Server) HandleOpen(pattern string, h http.Handler) { s.open.Handle(pattern, h) }
 
+// Start answers clients with the handlers that register adds, until [Server.Close]. A nil server has no clients.
+func (s *Server) Start(register func(*Server)) {
+	if s == nil {
+		return
+	}
+	register(s)
+	go func() {
+		if err := s.Serve(); err != nil {
+			s.cfg.Log.Error("the page ended", "error", err)
+		}
+	}()
+}
+
 // Serve answers clients, and blocks until [Server.Close].
 func (s *Server) Serve() error {
 	if err := s.http.Serve(quota.Limit(s.ln, quota.NewShared[netip.Addr](maxConns))); !errors.Is(err, http.ErrServerClosed) {
@@ -133,8 +146,11 @@ func (s *Server) Serve() error {
 }
 
 // Close ends the streams, waits up to a second for running answers, and closes the socket.
-// Without a Serve before it, it only closes the socket.
+// Without a Serve before it, it only closes the socket, and nothing if the server is nil.
 func (s *Server) Close() error {
+	if s == nil {
+		return nil
+	}
 	s.close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
