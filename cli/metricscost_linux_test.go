@@ -55,7 +55,6 @@ func TestMetricsCostLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
 	path, _ := peertest.RandomFile(t, 1<<20)
 	st, _, err := c.Seed(t.Context(), control.SeedRequest{Path: path}, func(int64, int64) {})
 	if err != nil {

@@ -36,7 +36,6 @@ func TestSocketPassed(t *testing.T) {
 		if c.Info.PID != d.Process.Pid {
 			t.Errorf("process %d answers, want %d", c.Info.PID, d.Process.Pid)
 		}
-		c.Close()
 		if err := d.stop(); err != nil {
 			t.Errorf("%v: %s", err, d.errs)
 		}

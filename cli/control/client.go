@@ -41,7 +41,7 @@ func (e *NoDaemonError) Error() string {
 	return fmt.Sprintf("no daemon is running in %s: start mobd with this --data, or give another one", e.Data)
 }
 
-// Client calls the daemon of a data directory. Its methods may be called from any goroutine.
+// Client calls the daemon of a data directory, each time over a new connection. Its methods may be called from any goroutine.
 type Client struct {
 	Info Info // of the daemon, when it was dialed
 	http http.Client
@@ -63,7 +63,6 @@ func dial(ctx context.Context, data string, timeout time.Duration) (*Client, err
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := c.call(ctx, "GET", "/v1/node", nil, &c.Info); err != nil {
-		c.Close()
 		return nil, err
 	}
 	return c, nil
@@ -71,14 +70,12 @@ func dial(ctx context.Context, data string, timeout time.Duration) (*Client, err
 
 func newClient(data, path string) *Client {
 	c := &Client{data: data, path: path}
-	c.http.Transport = &http.Transport{ReadBufferSize: streamBuffer, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
-	}}
+	}
+	c.http.Transport = &http.Transport{DialContext: dial, DisableKeepAlives: true, ReadBufferSize: streamBuffer}
 	return c
 }
-
-// Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Transfers lists all transfers, oldest first.
 func (c *Client) Transfers(ctx context.Context) (list []peer.Status, err error) {

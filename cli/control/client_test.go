@@ -132,7 +132,6 @@ func TestSlowRemove(t *testing.T) {
 			_, _ = io.WriteString(there, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+`{"id":"b"}`)
 		}()
 		c := newClient("data", "socket")
-		defer c.Close()
 		c.http.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return here, nil }
 		if r, err := c.Remove(t.Context(), "a", true); err != nil || r.ID != "b" {
 			t.Errorf("%q, %v", r.ID, err)
@@ -197,7 +196,6 @@ func TestStreamEnds(t *testing.T) {
 			}
 			client := newClient(data, path)
 			client.Info.ID = "dialled"
-			defer client.Close()
 			_, err = client.Get(context.Background(), GetRequest{}, func(peer.Status) {})
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%v, want %q", err, c.want)
@@ -268,7 +266,6 @@ func TestUnknownFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Close()
 		if c.Info.ID != "it" || c.Info.Cluster != "A" {
 			t.Errorf("%+v", c.Info)
 		}
@@ -284,7 +281,6 @@ func TestUnknownFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newClient(data, path)
-		defer c.Close()
 		if st, err := c.Get(t.Context(), GetRequest{}, func(peer.Status) {}); err != nil || st.Name != "y" {
 			t.Errorf("%+v, %v", st, err)
 		}
@@ -339,7 +335,6 @@ func TestInvalidRequests(t *testing.T) {
 		t.Errorf("answer to garbage: %q", b)
 	}
 	c.Close()
-	client.Close()
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -394,7 +389,6 @@ func TestClientLeaves(t *testing.T) {
 	if st, err := client.Transfer(t.Context(), link); err != nil || st.Phase != peer.Seeking {
 		t.Errorf("after the get: %v, %v", st.Phase, err)
 	}
-	client.Close()
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}

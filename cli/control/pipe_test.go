@@ -38,7 +38,6 @@ func pipeClient(t *testing.T) (*Client, *peer.Node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c, n
 }
 

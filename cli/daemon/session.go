@@ -82,7 +82,6 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content,
 			c.Link, err = proto.ParseLink(st.Link)
 		}
 		if err != nil {
-			client.Close()
 			return nil, err
 		}
 	}
@@ -159,9 +158,8 @@ func (s *Session) NoTransfer(name string, err error) error {
 	return fmt.Errorf("%s: no such transfer in %s, where no daemon is running: give another --data", name, s.Info.Data)
 }
 
-// Close disconnects, and ends a daemon that runs within this command.
+// Close ends a daemon that runs within this command.
 func (s *Session) Close() error {
-	s.Client.Close()
 	if s.Own == nil {
 		return nil
 	}
@@ -174,7 +172,6 @@ func (s *Session) Close() error {
 
 // Drain waits for other commands that use a node of this one, until ctx ends. Close must follow.
 func (s *Session) Drain(ctx context.Context, a *command.App) {
-	s.Client.Close()
 	if s.Own != nil {
 		s.Own.drain(ctx, func() { a.Note("waiting for other commands that use this node; Ctrl-C ends them") })
 	}

@@ -79,7 +79,6 @@ func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) erro
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	var l control.Limits
 	if req.IsZero() && !req.Reset && req.Priority == "" {
 		l, err = s.Limits(ctx)

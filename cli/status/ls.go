@@ -26,7 +26,6 @@ func runLs(ctx context.Context, a *command.App, _ []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	list, err := s.Transfers(ctx)
 	if err != nil {
 		return err

@@ -64,7 +64,6 @@ func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) er
 	if err != nil {
 		return err
 	}
-	defer s.Close()
 	known, err := s.Transfer(ctx, c.Name)
 	if err != nil {
 		return err

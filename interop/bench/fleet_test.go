@@ -195,7 +195,6 @@ func (d *Daemon) transfers(t testing.TB) []peer.Status {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
 	list, err := c.Transfers(ctx)
 	if err != nil {
 		t.Fatal(err)
