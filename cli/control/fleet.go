@@ -17,7 +17,9 @@ var errNoTracker = errors.New("the link names no tracker to count the nodes: `mo
 
 // fleet answers with the progress of all nodes of a swarm, as the trackers count.
 func (s *Server) fleet(ctx context.Context, link *proto.Link) (any, error) {
-	f, err := askAboutSwarm(ctx, s, link, (*tracker.Client).Scrape)
+	f, err := askTrackers(s, link.Trackers, func(c *tracker.Client) (*proto.Scrape, error) {
+		return c.Scrape(ctx, link.Keys()[0].Bytes())
+	})
 	if proto.CodeOf(err) == proto.CodeUnknownSwarm {
 		return &proto.Scrape{Clusters: []proto.ScrapeCluster{}}, nil
 	}
@@ -35,18 +37,9 @@ func askTrackers[T any](s *Server, trackers []ma.Multiaddr, ask func(*tracker.Cl
 	}
 	client := tracker.NewClient(s.cfg.Node.Host(), infos, tracker.ClientConfig{})
 	defer client.Close()
-	return ask(client)
-}
-
-// askAboutSwarm asks the trackers of a link about its swarm.
-func askAboutSwarm[T any](
-	ctx context.Context, s *Server, link *proto.Link, ask func(*tracker.Client, context.Context, []byte) (T, error),
-) (T, error) {
-	return askTrackers(s, link.Trackers, func(c *tracker.Client) (T, error) {
-		reply, err := ask(c, ctx, link.Keys()[0].Bytes())
-		if err != nil && proto.CodeOf(err) == 0 {
-			err = fmt.Errorf("%w: check that it runs and can be reached from here", err)
-		}
-		return reply, err
-	})
+	reply, err = ask(client)
+	if err != nil && proto.CodeOf(err) == 0 {
+		err = fmt.Errorf("%w: check that it runs and can be reached from here", err)
+	}
+	return reply, err
 }

@@ -38,7 +38,9 @@ type TopologyLink struct {
 
 // topology answers with the measurements of the nodes of a swarm.
 func (s *Server) topology(ctx context.Context, link *proto.Link) (any, error) {
-	t, err := askAboutSwarm(ctx, s, link, (*tracker.Client).Topology)
+	t, err := askTrackers(s, link.Trackers, func(c *tracker.Client) (*proto.Topology, error) {
+		return c.Topology(ctx, link.Keys()[0].Bytes())
+	})
 	switch proto.CodeOf(err) {
 	case proto.CodeUnknownSwarm:
 		return nil, errors.New("the trackers know no node with this content: ask while the nodes fetch or serve it")
