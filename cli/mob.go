@@ -38,8 +38,8 @@ func newMob(env *command.Env) *cobra.Command {
 	root := a.Command(command.Spec{
 		Use: "mob", Short: "Move a large file or directory to many clusters", Long: mobHelp, Example: mobExample,
 		Commands: slices.Concat(
-			transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a), demo.Commands(a),
-			[]*cobra.Command{newVersion(a)},
+			transfer.Commands(a), status.Commands(a), network.Commands(a), casting.Commands(a),
+			[]*cobra.Command{demo.Command(a), newVersion(a)},
 		),
 	})
 	root.PersistentPreRun = command.EndOnHangup // of a subcommand too, unless that has its own

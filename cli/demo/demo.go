@@ -36,7 +36,8 @@ type flags struct {
 	size            string
 }
 
-func newDemo(a *command.App) *cobra.Command {
+// Command returns the command demo.
+func Command(a *command.App) *cobra.Command {
 	var f flags
 	return a.Command(command.Spec{
 		Use: "demo", Short: "Run a whole grid on this machine", Long: help, Example: example, Flags: f.add, JSON: true,

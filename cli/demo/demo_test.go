@@ -18,7 +18,7 @@ func TestDemo(t *testing.T) {
 	var out, log bytes.Buffer
 	args := []string{"--size", "3MB", "--clusters", "2", "--nodes", "2", "--json"}
 	env := &command.Env{Args: args, Out: &out, Err: &log, Getenv: os.Getenv}
-	if status := env.Run(newDemo(&command.App{Env: env})); status != 0 {
+	if status := env.Run(Command(&command.App{Env: env})); status != 0 {
 		t.Fatalf("status %d: %s", status, log.String())
 	}
 	var r receipt

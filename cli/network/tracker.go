@@ -1,11 +1,14 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
 	"github.com/mobgrid/mob/membership"
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/shortname"
 	"github.com/mobgrid/mob/peer/transport"
@@ -163,4 +167,30 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 func trackerDir(data string) (string, error) {
 	dir, err := command.DataDir(data)
 	return filepath.Join(dir, "tracker"), err
+}
+
+// trackerCluster is the cluster in the certificate of a tracker that signs its own: it is in none.
+const trackerCluster = "tracker"
+
+// trackerMembership makes a tracker with its directory a member of a network, nil for none.
+func trackerMembership(
+	cfg *membership.Config, key crypto.PrivKey, dir string, log *slog.Logger,
+) (*transport.Membership, error) {
+	if cfg == nil {
+		return nil, nil
+	}
+	if cfg.Grant == nil {
+		cfg.Cluster = trackerCluster
+	}
+	return peer.NewMembership(*cfg, key, dir, log)
+}
+
+// reloadMembership reads the certificate and the list of a tracker again.
+func reloadMembership(n *daemon.NetworkFlags, log *slog.Logger, m *membership.Member) {
+	switch changed, err := n.Reload(m, membership.Track); {
+	case err != nil:
+		log.Error("network not read again: the old values stay", "error", err)
+	case m != nil:
+		log.Info("network read again", "now", cmp.Or(changed, "as before"))
+	}
 }
