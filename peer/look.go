@@ -12,14 +12,19 @@ const (
 
 // Look compares the entries of complete transfers with the disk, for [Status.Different], and logs if they differ. The node
 // does so every minute. It skips transfers that were compared in the last 10 seconds, or the last 50 seconds if they have
-// more than 10,000 entries. It waits for a second at most.
-func Look(transfers ...*Transfer) {
+// more than 10,000 entries. It waits for a second at most, and returns the status of each.
+func Look(transfers ...*Transfer) []Status {
 	lookAtAll(transfers, func(t *Transfer) {
 		if s := t.state(); s.disk() != nil && s.phase == Whole && s.run.looking.CompareAndSwap(false, true) {
 			defer s.run.looking.Store(false)
 			s.run.look()
 		}
 	})
+	list := []Status{} // never null in JSON
+	for _, t := range transfers {
+		list = append(list, t.Status())
+	}
+	return list
 }
 
 func (r *run) look() {

@@ -11,6 +11,7 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
@@ -189,15 +190,8 @@ func (s *Server) node(*http.Request) (any, error) {
 }
 
 func (s *Server) transfers(r *http.Request) (any, error) {
-	list := []peer.Status{}
-	all := s.cfg.Node.Transfers()
-	peer.Look(all...)
-	for _, t := range all {
-		if t.For(caller(r)) {
-			list = append(list, t.Status())
-		}
-	}
-	return list, nil
+	all := slices.DeleteFunc(s.cfg.Node.Transfers(), func(t *peer.Transfer) bool { return !t.For(caller(r)) })
+	return peer.Look(all...), nil
 }
 
 func (s *Server) transfer(r *http.Request) (any, error) {
@@ -208,8 +202,7 @@ func (s *Server) transfer(r *http.Request) (any, error) {
 	if r.URL.Query().Has("visit") {
 		t.Visit()
 	}
-	peer.Look(t)
-	return t.Status(), nil
+	return peer.Look(t)[0], nil
 }
 
 func stop(_ *http.Request, t *peer.Transfer, _ NameRequest) (any, error) { return struct{}{}, t.Stop() }

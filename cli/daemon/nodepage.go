@@ -59,13 +59,7 @@ func (d *Daemon) register(s *web.Server) {
 
 // newNodePage returns what the page shows now, with the peers of the transfer whose id or short name is detail.
 func newNodePage(n *peer.Node, detail string) *nodePage {
-	list := []peer.Status{}
-	all := n.Transfers()
-	peer.Look(all...)
-	for _, t := range all {
-		list = append(list, t.Status())
-	}
-	p := summarize(list, detail)
+	p := summarize(peer.Look(n.Transfers()...), detail)
 	p.ID, p.Cluster, p.Version = n.Host().ID().String(), n.Cluster(), command.Version()
 	return p
 }
