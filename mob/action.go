@@ -6,8 +6,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Action is something that the caller of a [Strategy] does for it: a value of one of the types below.
-type Action any
+// Action is something that the caller of a [Strategy] does for it.
+type Action interface{ action() }
 
 type (
 	// Send sends a control message to a joined peer.
@@ -45,3 +45,11 @@ type (
 	// Finished reports that every piece is stored. It is repeated if one was [Lost] since.
 	Finished struct{}
 )
+
+func (Send) action()      {}
+func (Introduce) action() {}
+func (Dial) action()      {}
+func (Drop) action()      {}
+func (Push) action()      {}
+func (Discard) action()   {}
+func (Finished) action()  {}

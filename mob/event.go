@@ -5,9 +5,9 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// Event is something that happened at the node: a value of one of the types below. A piece is one of the
-// numbers of the [Picker]: a block in a coded transfer.
-type Event any
+// Event is something that happened at the node. A piece is one of the numbers of the [Picker]: a
+// block in a coded transfer.
+type Event interface{ event() }
 
 // Node is a member of a swarm.
 type Node = roster.Member
@@ -101,3 +101,27 @@ type (
 	// Tick reports that time has passed.
 	Tick struct{}
 )
+
+func (Learned) event()     {}
+func (Joined) event()      {}
+func (Named) event()       {}
+func (Left) event()        {}
+func (Unreachable) event() {}
+func (Received) event()    {}
+func (Arrived) event()     {}
+func (Stored) event()      {}
+func (Failed) event()      {}
+func (Blamed) event()      {}
+func (Lost) event()        {}
+func (Grown) event()       {}
+func (Withheld) event()    {}
+func (Offered) event()     {}
+func (Checked) event()     {}
+func (Useless) event()     {}
+func (Decoded) event()     {}
+func (Filled) event()      {}
+func (Polluted) event()    {}
+func (Liar) event()        {}
+func (Gathered) event()    {}
+func (Sent) event()        {}
+func (Tick) event()        {}
