@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -32,6 +33,8 @@ type Config struct {
 	WriteFile func(path string, b []byte, mode os.FileMode) error
 	// Now is the clock. Nil means [time.Now].
 	Now func() time.Time
+	// Log is for the operator. Nil means no log.
+	Log *slog.Logger
 }
 
 // ownValidity is the validity of a grant that a member signed itself. It is renewed when
@@ -56,6 +59,9 @@ type Member struct {
 func New(cfg Config) (*Member, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Secret != nil {
 		cfg.Network = cfg.Secret.ID()
@@ -130,6 +136,9 @@ func (m *Member) checkGrant(g *Grant) error {
 
 // Network returns the network's id.
 func (m *Member) Network() ID { return m.cfg.Network }
+
+// Log returns the log of the configuration.
+func (m *Member) Log() *slog.Logger { return m.cfg.Log }
 
 // Signs reports whether this node has the secret.
 func (m *Member) Signs() bool { return m.cfg.Secret != nil }

@@ -2,7 +2,6 @@ package peer
 
 import (
 	"fmt"
-	"log/slog"
 	"path/filepath"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
-	"github.com/mobgrid/mob/peer/transport"
 )
 
 // RevokedFile is the file in a data directory with the lists of revoked members.
@@ -18,33 +16,26 @@ const RevokedFile = "revoked"
 
 // NewMembership makes the node or tracker with a key a member of a network. It keeps the lists of revoked
 // members in its data directory.
-func NewMembership(cfg membership.Config, key crypto.PrivKey, dir string, log *slog.Logger) (*transport.Membership, error) {
-	var err error
+func NewMembership(cfg membership.Config, key crypto.PrivKey, dir string) (_ *membership.Member, err error) {
 	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
 		return nil, err
 	}
 	cfg.ListFile, cfg.WriteFile = filepath.Join(dir, RevokedFile), datadir.WriteFile
-	m, err := membership.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return &transport.Membership{Member: m, Log: log}, nil
+	return membership.New(cfg)
 }
 
 // join makes the node a member of its network, if it has one.
 func (n *Node) join(key crypto.PrivKey) (err error) {
 	if n.cfg.Network != nil {
 		cfg := *n.cfg.Network
-		cfg.Cluster = n.cfg.Cluster
-		n.member, err = NewMembership(cfg, key, n.cfg.Data, n.log)
+		cfg.Cluster, cfg.Log = n.cfg.Cluster, n.log
+		n.member, err = NewMembership(cfg, key, n.cfg.Data)
 	}
 	return err
 }
 
 // Membership returns the node's part in its network, nil if it has none.
-func (n *Node) Membership() *membership.Member {
-	return n.member.Get()
-}
+func (n *Node) Membership() *membership.Member { return n.member }
 
 // maySeed fails for a seed if the node may not seed in its network.
 func (n *Node) maySeed(seed bool) error {

@@ -15,6 +15,7 @@ import (
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/shortname"
@@ -32,7 +33,7 @@ type Node struct {
 	faults swarm.Faults
 	host   libhost.Host
 	bulk   *transport.Endpoint
-	member *transport.Membership // nil without a network
+	member *membership.Member // nil without a network
 	files  *store.Files
 	log    *slog.Logger
 	names  *shortname.Names

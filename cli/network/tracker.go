@@ -141,7 +141,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 		alive.Register(s, metrics.NewTracker(server.Stats, f.bt.stats, command.Version()))
 	})
 	systemd := daemon.NewNotifier(a.Getenv, log, alive)
-	daemon.LogNetwork(log, member.Get())
+	daemon.LogNetwork(log, member)
 	defer command.OnHangup(func() {
 		defer systemd.Reloading()()
 		switch {
@@ -150,7 +150,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 		case network == nil:
 			log.Info("SIGHUP ignored: there is neither a list of torrents nor a network")
 		}
-		reloadMembership(&f.network, log, member.Get())
+		reloadMembership(&f.network, log, member)
 	})()
 	if _, err := fmt.Fprintln(a.Out, daemon.OwnAddr(h, addrs[0])); err != nil {
 		return errors.New("print the address: " + err.Error())
@@ -175,14 +175,15 @@ const trackerCluster = "tracker"
 // trackerMembership makes a tracker with its directory a member of a network, nil for none.
 func trackerMembership(
 	cfg *membership.Config, key crypto.PrivKey, dir string, log *slog.Logger,
-) (*transport.Membership, error) {
+) (*membership.Member, error) {
 	if cfg == nil {
 		return nil, nil
 	}
 	if cfg.Grant == nil {
 		cfg.Cluster = trackerCluster
 	}
-	return peer.NewMembership(*cfg, key, dir, log)
+	cfg.Log = log
+	return peer.NewMembership(*cfg, key, dir)
 }
 
 // reloadMembership reads the certificate and the list of a tracker again.

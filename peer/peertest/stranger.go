@@ -17,22 +17,22 @@ import (
 // Stranger starts a libp2p host that is not a node: the test speaks the protocol for it.
 func Stranger(t testing.TB) host.Host {
 	t.Helper()
-	return newHost(t, func(libpeer.ID) *transport.Membership { return nil })
+	return newHost(t, func(libpeer.ID) *membership.Member { return nil })
 }
 
 // Certified starts a libp2p host with a network's certificate for a cluster.
 func Certified(t testing.TB, secret *membership.Secret, cluster string) host.Host {
 	t.Helper()
-	return newHost(t, func(id libpeer.ID) *transport.Membership {
+	return newHost(t, func(id libpeer.ID) *membership.Member {
 		m, err := membership.New(membership.Config{Secret: secret, Self: id, Cluster: cluster})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &transport.Membership{Member: m}
+		return m
 	})
 }
 
-func newHost(t testing.TB, member func(libpeer.ID) *transport.Membership) host.Host {
+func newHost(t testing.TB, member func(libpeer.ID) *membership.Member) host.Host {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {

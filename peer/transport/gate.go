@@ -58,14 +58,11 @@ type admitted struct {
 	changed     chan struct{}           // closed, and replaced, with each change
 }
 
-func newGate(h host.Host, m *membership.Member, log *slog.Logger) *gate {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+func newGate(h host.Host, m *membership.Member) *gate {
 	g := &gate{
 		host:   h,
 		member: m,
-		log:    log,
+		log:    m.Log(),
 		news:   make(chan struct{}, 1),
 		conns:  map[network.Conn]*admitted{},
 	}

@@ -3,7 +3,6 @@ package transport
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"syscall"
 	"time"
@@ -55,7 +54,7 @@ const (
 //
 // With a member the host is in a network: it exchanges credentials on each connection before
 // any other stream, opens streams to members only, and rejects streams of other peers.
-func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *Membership) (host.Host, error) {
+func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *membership.Member) (host.Host, error) {
 	conns := connsByFiles()
 	rm, err := newLimits(conns)
 	if err != nil {
@@ -74,7 +73,7 @@ func NewHost(key crypto.PrivKey, listen []ma.Multiaddr, bulk *Endpoint, member *
 		return nil, err
 	}
 	if member != nil {
-		h.gate = newGate(h, member.Member, member.Log)
+		h.gate = newGate(h, member)
 	}
 	// One call for each: a call with several does not fail if one of them works.
 	for _, addr := range listen {
@@ -120,20 +119,6 @@ func newNetwork(key crypto.PrivKey, bulk *Endpoint, rm *limits) (_ *swarm.Swarm,
 		return nil, nil, errors.Join(err, n.Close(), peers.Close())
 	}
 	return n, bus, nil
-}
-
-// Get returns the member, nil of a nil Membership.
-func (m *Membership) Get() *membership.Member {
-	if m == nil {
-		return nil
-	}
-	return m.Member
-}
-
-// Membership is the membership of a host. Log is for the operator; nil means no log.
-type Membership struct {
-	*membership.Member
-	Log *slog.Logger
 }
 
 func listenError(addr ma.Multiaddr, err error) error {

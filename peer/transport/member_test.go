@@ -51,18 +51,18 @@ func newTestMember(t testing.TB, secret *membership.Secret, change func(*members
 		start = 0
 	}
 	clock.Store(int64(start))
+	var log *slog.Logger
+	if testing.Verbose() {
+		log = slog.Default()
+	}
 	m, err := membership.New(membership.Config{
 		Network: secret.ID(), Grant: grant, Self: c.Peer,
-		Now: func() time.Time { return time.Now().Add(time.Duration(clock.Load())) },
+		Now: func() time.Time { return time.Now().Add(time.Duration(clock.Load())) }, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.DiscardHandler)
-	if testing.Verbose() {
-		log = slog.Default()
-	}
-	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, &Membership{m, log})
+	h, err := NewHost(key, []ma.Multiaddr{ma.StringCast("/ip4/127.0.0.1/tcp/0")}, nil, m)
 	if err != nil {
 		t.Fatal(err)
 	}
