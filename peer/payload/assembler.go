@@ -54,7 +54,7 @@ const (
 // newAssembler returns an assembler of the pieces that v verifies. It writes them to st.
 func newAssembler(v *store.Verifier, st store.Store) *assembler {
 	m := v.Manifest()
-	a := &assembler{m: m, v: v, st: st, open: map[uint32]*assembly{}}
+	a := &assembler{m: m, v: v, st: st, open: map[uint32]*assembly{}, suspects: suspects{}}
 	if !v.Growing() {
 		a.padded, a.split = pieceKinds(m)
 	}

@@ -10,13 +10,10 @@ import (
 // maxSuspects bounds the pieces of which suspects keeps the parts.
 const maxSuspects = 256
 
-// suspects finds out who sent the false parts of a piece that came from several peers and failed its
-// hash, as libtorrent's smart ban does. It keeps the hash of each part, and compares them with the
-// piece once that is right. It is guarded by the lock of its assembler.
-type suspects struct {
-	parts map[int][]suspectPart
-	order []int // pieces, the first to be forgotten first
-}
+// suspects has the parts of pieces that came from several peers and failed their hashes, by piece. They are
+// compared with the piece once that is right, as libtorrent's smart ban does: that finds out who sent false
+// ones. It is guarded by the lock of its assembler.
+type suspects map[int][]suspectPart
 
 // suspectPart is the part of a piece that one peer sent: bytes from start to end.
 type suspectPart struct {
@@ -26,7 +23,7 @@ type suspectPart struct {
 }
 
 // add keeps the parts of a piece that failed, as they are in the store.
-func (s *suspects) add(a *assembler, i int, p *assembly) {
+func (s suspects) add(a *assembler, i int, p *assembly) {
 	var parts []suspectPart
 	size := a.v.PieceSize(i)
 	for c := range p.senders {
@@ -46,27 +43,16 @@ func (s *suspects) add(a *assembler, i int, p *assembly) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if s.parts == nil {
-		s.parts = map[int][]suspectPart{}
-	}
-	if s.parts[i] == nil {
-		s.order = append(s.order, i)
-	}
-	s.parts[i] = parts // only these: the piece is fetched from one peer now
-	if len(s.order) > maxSuspects {
-		delete(s.parts, s.order[0])
-		s.order = slices.Delete(s.order, 0, 1)
+	if len(s) < maxSuspects {
+		s[i] = parts // only these: the piece is fetched from one peer now
 	}
 }
 
 // resolve returns who sent false parts of a piece that is right now.
-func (s *suspects) resolve(a *assembler, i int) (guilty []proto.PeerID) {
+func (s suspects) resolve(a *assembler, i int) (guilty []proto.PeerID) {
 	a.mu.Lock()
-	parts := s.parts[i]
-	if parts != nil {
-		delete(s.parts, i)
-		s.order = slices.DeleteFunc(s.order, func(j int) bool { return j == i })
-	}
+	parts := s[i]
+	delete(s, i)
 	a.mu.Unlock()
 	for _, part := range parts {
 		sum, err := a.sum(i, part.start, part.end)

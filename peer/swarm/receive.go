@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/mobgrid/mob/mob"
@@ -34,8 +35,6 @@ const (
 	// blockTimeout bounds the time from a block's header to its end. A requested block has another
 	// millisecond for each byte: a peer may send at the least rate that a limit may have.
 	blockTimeout = 30 * time.Second
-	// scratchSize is the size of the buffer for payload that is skipped.
-	scratchSize = 4 << 10
 )
 
 // receive receives the blocks of a channel until it ends, and returns the reason. A broken
@@ -50,7 +49,6 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 	late.Stop()
 	unrequested := 0
 	header := new(payload.Header)
-	var scratch []byte
 	for {
 		if err := c.swarm.codec.ReadHeader(ch, header); err != nil {
 			return err
@@ -77,11 +75,8 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 				return fmt.Errorf("%d blocks were not requested", unrequested)
 			}
 		}
-		if scratch == nil {
-			scratch = make([]byte, scratchSize)
-		}
 		late.Reset(blockTimeout)
-		err := skip(ch, int(sp.Length), scratch)
+		_, err := io.CopyN(io.Discard, ch, int64(sp.Length))
 		late.Stop()
 		if err != nil {
 			return err
@@ -90,17 +85,6 @@ func (c *nodePeer) receive(ch *transport.Reader) error {
 			c.duplicate(int(sp.Length))
 		}
 	}
-}
-
-func skip(ch *transport.Reader, n int, scratch []byte) error {
-	for n > 0 {
-		part := scratch[:min(n, len(scratch))]
-		if err := ch.Fill(part); err != nil {
-			return err
-		}
-		n -= len(part)
-	}
-	return nil
 }
 
 // readFrame reads the payload of a block.

@@ -54,10 +54,6 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// expect announces that the peer has started to send n more bytes, so a reader need not
-// wake up before all of them have arrived. Only the goroutine that reads may call it.
-func (c *Conn) expect(n int) { c.input.expected = n }
-
 // Write implements [io.Writer].
 func (c *Conn) Write(p []byte) (int, error) { return c.records.Write(p) }
 
@@ -142,7 +138,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 // caller sleeps until all of them have arrived.
 func (r *Reader) Fill(p []byte) error {
 	if c, ok := r.Reader.(*Conn); ok {
-		c.expect(len(p))
+		c.input.expected = len(p)
 	}
 	_, err := io.ReadFull(r, p)
 	return err

@@ -96,13 +96,9 @@ var errShare = errors.New("the address has its share of the host's connections")
 // reserved for twice the allowed streams, and windows grow in the first half only, so no stream fails because
 // another grew.
 func newLimits(conns int) (*limits, error) {
-	bound := rcmgr.LimitVal(conns)
 	libp2p := rcmgr.PartialLimitConfig{
 		System: rcmgr.ResourceLimits{
-			Conns:          bound,
-			ConnsInbound:   bound,
-			ConnsOutbound:  bound,
-			FD:             bound,
+			Conns:          rcmgr.LimitVal(conns),
 			StreamsInbound: maxStreams,
 			Memory:         2 * 2 * maxStreams * streamMemory,
 		},

@@ -19,7 +19,7 @@ type recordReader struct {
 	net.Conn
 	socket   *lowWaterReader // nil if unsupported: then it reads Conn
 	records  records
-	expected int // bytes of payload, see [Conn.Expect]
+	expected int // bytes of payload, see [Reader.Fill]
 	// handshake has a read end with the record, so that crypto/tls reads nothing that
 	// follows the handshake.
 	handshake bool
