@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,9 @@ func (f osFile) SyncFS() (bool, error) {
 		}
 	}
 }
+
+// changed returns the time of the last change of a file, in Unix nanoseconds.
+func changed(st *syscall.Stat_t) int64 { return st.Ctim.Nano() }
 
 // Born implements [Root].
 func (r osRoot) Born(name string) (t int64) {
@@ -107,13 +111,8 @@ func (f osFile) IsHole(offset, n int64) bool {
 
 // Free implements [Root].
 func (r osRoot) Free() (int64, bool) {
-	f, err := r.Root.OpenFile(".", unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return 0, false
-	}
-	defer f.Close()
 	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(f.Fd()), &st); err != nil || st.Type == zfs || st.Blocks == 0 {
+	if err := unix.Fstatfs(int(r.dir.Fd()), &st); err != nil || st.Type == zfs || st.Blocks == 0 {
 		return 0, false
 	}
 	blocks := st.Bavail

@@ -5,6 +5,7 @@ package vfs
 import (
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -15,6 +16,9 @@ func (osRoot) openBeneath(string, int, fs.FileMode) (*os.File, bool, error) { re
 
 // SyncFS implements [File].
 func (osFile) SyncFS() (bool, error) { return false, nil }
+
+// changed returns the time of the last change of a file, in Unix nanoseconds.
+func changed(st *syscall.Stat_t) int64 { return st.Ctimespec.Nano() }
 
 // Born implements [Root].
 func (osRoot) Born(string) int64 { return 0 }

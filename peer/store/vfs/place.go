@@ -2,7 +2,6 @@ package vfs
 
 import (
 	"errors"
-	"hash/fnv"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,7 @@ type ID struct {
 	Inode  uint64 `json:"inode"`
 }
 
-// IDOf returns the ID of what info describes, zero if the system has none.
+// IDOf returns the ID of what info describes.
 func IDOf(info fs.FileInfo) ID {
 	st := StatOf(info)
 	return ID{st.Device, st.Inode}
@@ -105,13 +104,7 @@ func above(fsys FS, path string) (ids []ID, err error) {
 		if err != nil {
 			return nil, err
 		}
-		id := IDOf(info)
-		if id == (ID{}) { // the system has no such numbers
-			sum := fnv.New64a()
-			sum.Write([]byte(path))
-			id.Inode = sum.Sum64()
-		}
-		ids = append(ids, id)
+		ids = append(ids, IDOf(info))
 		if path == filepath.Dir(path) {
 			slices.Reverse(ids)
 			return ids, nil
