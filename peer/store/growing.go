@@ -2,16 +2,9 @@ package store
 
 import (
 	"crypto/sha256"
-	"sync"
 
 	"github.com/mobgrid/mob/proto"
 )
-
-// growing has the pieces of growing content.
-type growing struct {
-	mu     sync.RWMutex // guards what follows
-	pieces map[int]grown
-}
 
 // grown is the length of a piece and its hash.
 type grown struct {
@@ -29,7 +22,7 @@ func NewGrowing(name string, count int, length uint32) *Verifier {
 			PieceLength: length,
 			Entries:     []proto.Entry{{Kind: proto.File, Size: size, Mode: 0o600, MTime: proto.NoMTime}},
 		},
-		grown: &growing{pieces: make(map[int]grown)},
+		grown: make(map[int]grown),
 	}
 }
 
@@ -38,9 +31,9 @@ func (v *Verifier) Growing() bool { return v.grown != nil }
 
 // Grow adds a piece: its length in bytes, and its SHA-256.
 func (v *Verifier) Grow(piece, size int, sum [sha256.Size]byte) {
-	v.grown.mu.Lock()
-	defer v.grown.mu.Unlock()
-	v.grown.pieces[piece] = grown{size, sum}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.grown[piece] = grown{size, sum}
 }
 
 // PieceSize returns the length of a piece in bytes, the maximum if the piece was not added yet.
@@ -53,18 +46,18 @@ func (v *Verifier) PieceSize(piece int) int {
 
 // piece returns a piece that was added.
 func (v *Verifier) piece(piece int) (p grown, ok bool) {
-	if v.grown == nil {
+	if !v.Growing() {
 		return p, false
 	}
-	v.grown.mu.RLock()
-	defer v.grown.mu.RUnlock()
-	p, ok = v.grown.pieces[piece]
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	p, ok = v.grown[piece]
 	return p, ok
 }
 
 // matches reports whether the hash of a piece is right.
 func (v *Verifier) matches(piece int, sum *pieceSum) bool {
-	if v.grown == nil {
+	if !v.Growing() {
 		return sum.matches(v.m, piece)
 	}
 	p, ok := v.piece(piece)

@@ -101,15 +101,14 @@ func (l *listing) difference(now *listing) (path, reason string) {
 	}
 	var dir *proto.Entry
 	was, is := l.entries, now.entries
-	for len(was) > 0 || len(is) > 0 {
+	for i := range max(len(was), len(is)) {
 		switch {
-		case len(is) == 0, len(was) > 0 && was[0].Path < is[0].Path:
-			return was[0].Path, "it was removed"
-		case len(was) == 0, is[0].Path < was[0].Path:
-			return is[0].Path, "it is new"
+		case i == len(is), i < len(was) && was[i].Path < is[i].Path:
+			return was[i].Path, "it was removed"
+		case i == len(was), is[i].Path < was[i].Path:
+			return is[i].Path, "it is new"
 		}
-		a, b := &was[0], &is[0]
-		was, is = was[1:], is[1:]
+		a, b := &was[i], &is[i]
 		switch {
 		case a.Kind != b.Kind:
 			return a.Path, "it was replaced"

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/peer/store/journal"
@@ -54,28 +55,16 @@ const maxDifferent = 100
 // disk cannot be read at present.
 func (d *Disk) Look(ctx context.Context) (State, error) {
 	s := State{At: time.Now()}
-	var err error
-	s.Away, err = d.compare(ctx, true, false, func(found Difference, unreadable error) error {
-		switch {
-		case unreadable != nil:
-		case len(s.Different) == maxDifferent:
-			s.More++
-		default:
-			s.Different = append(s.Different, found)
-		}
-		return unreadable
-	})
+	found, away, err := d.compare(ctx, comparison{empty: true, readable: true})
+	shown := min(len(found), maxDifferent)
+	s.Away, s.Different, s.More = away, slices.Clone(found[:shown]), len(found)-shown
 	return s, err
 }
 
 // Differences is Look without a bound, and continues after entries that cannot be read. If the content was complete, it
 // compares all entries, otherwise only the files with a verified piece.
 func (d *Disk) Differences(ctx context.Context, complete bool) (all []Difference, away bool, err error) {
-	away, err = d.compare(ctx, complete, complete, func(found Difference, _ error) error {
-		all = append(all, found)
-		return nil
-	})
-	return all, away, err
+	return d.compare(ctx, comparison{empty: complete, all: complete})
 }
 
 // CheckPlace fails with an [*UnreadableError], and [ErrAway], if the path of the content does not lead to the files of the
@@ -88,12 +77,18 @@ func (d *Disk) CheckPlace() error {
 	return err
 }
 
-// compare calls found with each entry that differs, and the reason if an entry cannot be read. If found fails, the
-// comparison ends. It compares the files with a verified piece, or all files, and the entries without bytes if empty is set.
-func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Difference, error) error) (away bool, err error) {
+// comparison selects the entries that are compared: the files with a verified piece, and more.
+type comparison struct {
+	all      bool // all files
+	empty    bool // the entries without bytes
+	readable bool // the comparison fails at an entry that cannot be read
+}
+
+// compare returns the entries that differ.
+func (d *Disk) compare(ctx context.Context, c comparison) (found []Difference, away bool, err error) {
 	t := d.tree
 	if away, err = t.isAway(); away || err != nil {
-		return away, err
+		return nil, away, err
 	}
 	look := looker{t: t}
 	missing := func(piece int) bool { return !d.verified.has(piece) }
@@ -103,11 +98,11 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 	}
 	for i := range t.m.Entries {
 		hasBytes := t.size(i) > 0
-		if t.pad(i) || !hasBytes && !empty || hasBytes && !all && t.every(i, missing) {
+		if t.pad(i) || !hasBytes && !c.empty || hasBytes && !c.all && t.every(i, missing) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return false, err
+			return nil, false, err
 		}
 		info, err := look.find(i)
 		what := NoAccess
@@ -115,6 +110,8 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 			what, err = t.difference(i, info)
 		}
 		switch {
+		case err != nil && c.readable:
+			return nil, false, err
 		case err != nil:
 			what = NoAccess
 		case what == "" && hasBytes && changed(i, info):
@@ -126,11 +123,9 @@ func (d *Disk) compare(ctx context.Context, empty, all bool, found func(Differen
 		if t.single() {
 			path = t.m.Name
 		}
-		if err := found(Difference{path, what}, err); err != nil {
-			return false, err
-		}
+		found = append(found, Difference{path, what})
 	}
-	return false, nil
+	return found, false, nil
 }
 
 // difference returns how an entry differs, of which info is nil or what exists.
@@ -266,6 +261,3 @@ func (l *looker) find(entry int) (fs.FileInfo, error) {
 	}
 	return l.t.find(l.t.name(entry))
 }
-
-// stat is the tree's stat.
-func (l *looker) stat(file int) (fs.FileInfo, error) { return regular(l.find(file)) }

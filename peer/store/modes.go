@@ -9,31 +9,26 @@ import (
 // modeBits are the bits of a mode that a manifest holds.
 const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
+// specialBits returns the special bits of a mode, in the order of 0o1000, 0o2000 and 0o4000 in a manifest.
+func specialBits() [3]fs.FileMode { return [3]fs.FileMode{fs.ModeSticky, fs.ModeSetgid, fs.ModeSetuid} }
+
 // bitsOf returns the bits of a manifest for a mode, and modeOf the mode for these.
 func bitsOf(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
-	if mode&fs.ModeSetuid != 0 {
-		bits |= 0o4000
-	}
-	if mode&fs.ModeSetgid != 0 {
-		bits |= 0o2000
-	}
-	if mode&fs.ModeSticky != 0 {
-		bits |= 0o1000
+	for i, special := range specialBits() {
+		if mode&special != 0 {
+			bits |= 0o1000 << i
+		}
 	}
 	return bits
 }
 
 func modeOf(bits uint32) fs.FileMode {
 	mode := fs.FileMode(bits).Perm()
-	if bits&0o4000 != 0 {
-		mode |= fs.ModeSetuid
-	}
-	if bits&0o2000 != 0 {
-		mode |= fs.ModeSetgid
-	}
-	if bits&0o1000 != 0 {
-		mode |= fs.ModeSticky
+	for i, special := range specialBits() {
+		if bits&(0o1000<<i) != 0 {
+			mode |= special
+		}
 	}
 	return mode
 }

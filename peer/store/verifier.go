@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/mobgrid/mob/proto"
 )
@@ -18,7 +19,8 @@ import (
 //	err := store.Audit(ctx, st, v, unverified, found)  // stored pieces
 type Verifier struct {
 	m     *proto.Manifest
-	grown *growing // nil unless the content grows
+	mu    sync.RWMutex  // guards grown
+	grown map[int]grown // the pieces of content that grows, else nil
 }
 
 // NewVerifier returns a verifier of the pieces of m, which must be valid.
@@ -51,7 +53,7 @@ func (v *Verifier) Good(piece int, parts ...[]byte) bool {
 // piece is not good and the path does not lead to the files: the user may use them at another place.
 func (v *Verifier) Check(r io.ReaderAt, piece int) (good bool, err error) {
 	sum, err := hashPiece(r, v.NewHash(), v.m, piece, v.PieceSize(piece))
-	if absent := errors.Is(err, io.ErrUnexpectedEOF) || removed(err); absent && v.grown == nil {
+	if absent := errors.Is(err, io.ErrUnexpectedEOF) || removed(err); absent && !v.Growing() {
 		err = nil
 	} else if err == nil {
 		good = v.matches(piece, &sum)
