@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,11 @@ func Create(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
 	}
 	if err := d.openTree(at); err != nil {
 		return nil, err
+	}
+	if !isSingle(m) {
+		if err := cmp.Or(d.recordRoot(true), d.journal.Sync()); err != nil { // Open does not record it again
+			return nil, errors.Join(err, d.Close())
+		}
 	}
 	// A directory that was just created has no files.
 	if err := d.journal.Boot(journal.CurrentBoot()); err != nil {

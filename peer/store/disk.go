@@ -100,7 +100,7 @@ func (d *Disk) openFile(file int) (vfs.File, error) {
 	if rec.state == fileOpen {
 		return writer{d}.openAgain(file)
 	}
-	f, info, err := d.openRead(file)
+	f, info, err := d.openRegular(file, os.O_RDONLY)
 	// Peers must not get bytes of a file that was not seeded.
 	if err == nil && vfs.Follows(t.files.fs) && rec.Inode != 0 && rec.Inode != vfs.StatOf(info).Inode {
 		_ = f.Close() // nothing was written
@@ -109,10 +109,10 @@ func (d *Disk) openFile(file int) (vfs.File, error) {
 	return f, err
 }
 
-// openRead opens a file for reading. If its mode denies that, it keeps its stamp.
-func (d *Disk) openRead(file int) (f vfs.File, info fs.FileInfo, err error) {
+// openRegular is the tree's openRegular. If the mode of the file denies that, it keeps its stamp.
+func (d *Disk) openRegular(file, flags int) (f vfs.File, info fs.FileInfo, err error) {
 	t, name := d.tree, d.tree.name(file)
-	if f, info, err = t.openRegular(name, os.O_RDONLY); !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
+	if f, info, err = t.openRegular(name, flags); !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
 		return f, info, err
 	}
 	was, err := regular(t.find(name))
@@ -120,11 +120,18 @@ func (d *Disk) openRead(file int) (f vfs.File, info fs.FileInfo, err error) {
 		return nil, nil, cmp.Or(err, fs.ErrNotExist)
 	}
 	f, err = permit(t, name, func() (f vfs.File, err error) {
-		f, info, err = t.openRegular(name, os.O_RDONLY)
+		f, _, err = t.openRegular(name, flags)
 		return f, err
 	})
 	d.keepStamp(file, was)
-	return f, info, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err != nil {
+		t.closeFile(f)
+		return nil, nil, err
+	}
+	return f, info, nil
 }
 
 // keepStamp gives a file the stamp that it has since the store changed its mode. Before that, it was as was describes.

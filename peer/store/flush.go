@@ -185,49 +185,38 @@ func (d flusher) sync() error {
 		f.dirty = false
 		return was
 	})
-	return d.tree.syncAll(len(dirty), func() error {
+	dirs := d.tree.names.take()
+	return d.tree.syncAll(len(dirty)+len(dirs), func() error {
 		for _, file := range dirty {
 			if err := d.syncFile(file); err != nil {
 				return err
 			}
 		}
-		return d.tree.syncNames()
+		return d.tree.syncNames(dirs)
 	})
 }
 
-// syncEntries waits until all entries, with their modes and times, are on the disk. It leaves out what was removed or
-// replaced since.
-func (d flusher) syncEntries() error {
-	return d.tree.syncAll(len(d.m.Entries), d.syncEach)
+// setAllDirty has the next flush cover all entries, with their modes and times. Where a directory cannot be flushed, a crash may
+// lose these, but no bytes, and Open notices.
+func (d flusher) setAllDirty() {
+	for i := range d.m.Entries {
+		switch d.m.Entries[i].Kind {
+		case proto.Dir:
+			d.tree.names.note(d.tree.name(i))
+		case proto.File:
+			d.files.update(i, func(f *fileRecord) { f.dirty = true })
+		}
+	}
+	d.tree.names.note(".")
 }
 
-// syncEach is syncEntries with calls for each entry. Where a directory cannot be flushed, a crash may lose modes and times, but no
-// bytes, and Open notices.
-func (d flusher) syncEach() error {
-	t := d.tree
-	for i := range t.m.Entries {
-		e := &t.m.Entries[i]
-		var err error
-		switch {
-		case e.Kind == proto.Dir:
-			err = t.syncDir(t.name(i))
-		case e.Kind == proto.File && e.Size > 0:
-			err = d.syncFile(i)
-		case e.Kind == proto.File:
-			err = d.syncEmpty(i)
-		}
-		if err != nil {
+// syncFile flushes a file, unless it was removed or replaced: then its pieces will not be trusted. An empty file may be the user's.
+func (d flusher) syncFile(file int) error {
+	if d.tree.size(file) == 0 {
+		if info, err := d.tree.stat(file); info == nil || !d.owns(file, info) {
 			return err
 		}
 	}
-	if err := t.syncDir("."); err != nil {
-		return err
-	}
-	return t.syncParent()
-}
-
-// syncFile flushes a file, unless it was removed or replaced: then its pieces will not be trusted.
-func (d flusher) syncFile(file int) error {
 	h, err := d.tree.files.acquire(d.Disk, file)
 	if removed(err) {
 		return nil
@@ -255,12 +244,8 @@ func removed(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &changed)
 }
 
-// syncNames flushes the directories in which files were created since the last flush.
-func (t *tree) syncNames() error {
-	t.names.mu.Lock()
-	dirs := t.names.changed
-	t.names.changed = make(map[string]bool)
-	t.names.mu.Unlock()
+// syncNames flushes directories.
+func (t *tree) syncNames(dirs map[string]bool) error {
 	for dir := range dirs {
 		if err := t.syncDir(dir); err != nil {
 			return err
@@ -272,25 +257,9 @@ func (t *tree) syncNames() error {
 	return t.syncParent()
 }
 
-// syncEmpty flushes an empty file of the store.
-func (d flusher) syncEmpty(entry int) error {
-	t, name := d.tree, d.tree.name(entry)
-	info, err := t.find(name)
-	if info == nil || !d.owns(entry, info) {
-		return err
-	}
-	f, _, err := d.openRead(entry)
-	return t.syncOpen(name, f, err)
-}
-
-// syncDir flushes the names in a directory.
+// syncDir flushes the names in a directory. It leaves one that was removed or replaced.
 func (t *tree) syncDir(name string) error {
 	f, err := t.openDir(name)
-	return t.syncOpen(name, f, err)
-}
-
-// syncOpen flushes what was opened by a name, and closes it. It leaves what was removed or replaced.
-func (t *tree) syncOpen(name string, f vfs.File, err error) error {
 	if err != nil && notThere(err) {
 		return nil
 	}

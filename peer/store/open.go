@@ -1,12 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
@@ -39,9 +39,15 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	}
 	d.sameBoot = d.journal.SameBoot(boot)
 	hasPieces := d.hasPieces(boot)
-	at, err := d.findRoot(files.fs, root, hasPieces)
+	started := d.journal.Seed() || d.journal.Marked() || hasPieces
+	at, err := d.findRoot(files.fs, root)
+	if !started && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		_ = d.journal.Close() // it is replaced
+		again, err := Again(dir, root, m, files)
+		return again, openError(root, err, false)
+	}
 	if err != nil {
-		return nil, errors.Join(err, d.journal.Close())
+		return nil, errors.Join(openError(root, err, started), d.journal.Close())
 	}
 	defer at.close()
 	if err := d.openTree(at); err != nil {
@@ -58,49 +64,34 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	return d.Disk, nil
 }
 
-// findRoot opens the destination. It creates the destination if it does not exist and no pieces were written to it.
-func (d opening) findRoot(fsys vfs.FS, root string, hasPieces bool) (at *place, err error) {
-	path := root
+// findRoot opens the directory above the destination, which exists.
+func (d opening) findRoot(fsys vfs.FS, root string) (at *place, err error) {
 	if d.journal.Seed() {
-		path, err = resolve(fsys, root)
-	}
-	begun := d.journal.Seed() || d.journal.Marked() || hasPieces
-	if err == nil && begun {
-		at, err = openPlace(fsys, path)
-	} else if err == nil {
-		at, err = openFree(fsys, path)
+		root, err = resolve(fsys, root)
 	}
 	if err == nil {
-		err = d.findIn(at, begun)
+		at, err = openPlace(fsys, root)
 	}
-	var unreadable *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && begun:
-		err = fmt.Errorf("%s: %w", root, ErrGone)
-	case errors.As(err, &unreadable):
-		err = &UnreadableError{Path: root, Err: unreadable.Err}
+	if err != nil {
+		return nil, err
 	}
-	if err != nil && at != nil {
+	if err := at.check(d.m); err != nil {
 		at.close()
+		return nil, err
 	}
-	return at, err
+	return at, nil
 }
 
-// findIn is findRoot for a place.
-func (d opening) findIn(at *place, begun bool) error {
-	err := at.check(d.m)
-	var exists *ExistsError
-	switch {
-	case begun && errors.As(err, &exists):
-		return &ChangedError{Path: at.path, Reason: "it is a link or another kind of file now: put it back, or get the link again with its new path"}
-	case begun || !errors.Is(err, fs.ErrNotExist):
-		return err
+// openError returns why the destination of a transfer was not opened, which has written pieces if it was started.
+func openError(root string, err error, started bool) error {
+	if _, exists := errors.AsType[*ExistsError](err); exists && started {
+		return &ChangedError{Path: root, Reason: "it is a link or another kind of file now: put it back, or get the link again with its new path"}
 	}
-	if err := d.journal.Sync(); err != nil { // as in Create
-		return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", root, ErrGone)
 	}
-	if err = at.create(d.m); errors.As(err, &exists) { // by another program since the check
-		return at.check(d.m)
+	if unreadable, ok := errors.AsType[*fs.PathError](err); ok {
+		return &UnreadableError{Path: root, Err: unreadable.Err}
 	}
 	return err
 }
@@ -125,12 +116,6 @@ func (d opening) openTree(at *place) error {
 	d.tree.opt.ours, d.tree.opt.fail = !d.journal.Seed(), d.fail
 	if err := d.tree.open(at); err != nil {
 		return errors.Join(err, d.journal.Close())
-	}
-	if !at.made {
-		return nil
-	}
-	if err := cmp.Or(d.recordRoot(true), d.journal.Sync()); err != nil { // Open does not record it again
-		return errors.Join(err, d.Close())
 	}
 	return nil
 }
@@ -361,12 +346,7 @@ func (d opening) unrecorded(e *proto.Entry, name string, info fs.FileInfo) bool 
 
 // isEmpty reports whether a directory has no entries.
 func (t *tree) isEmpty(name string) bool {
-	f, err := t.openDir(name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	names, err := t.namesIn(name)
 	return err == nil && len(names) == 0
 }
 

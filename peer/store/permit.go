@@ -11,7 +11,7 @@ import (
 
 // permit calls try, and once more if permission is denied: then the owner gets access to what
 // has the name and to the directories above it, and the modes are put back afterwards. The modes
-// of the content may deny access to its owner. It leaves the modes of a seed.
+// of the content may deny access to its owner. It leaves the modes of a seed. Try must not use permit.
 func permit[T any](t *tree, name string, try func() (T, error)) (T, error) {
 	v, err := try()
 	if !t.opt.ours || !errors.Is(err, fs.ErrPermission) {
@@ -26,6 +26,12 @@ func permit[T any](t *tree, name string, try func() (T, error)) (T, error) {
 		}
 	}()
 	return try()
+}
+
+// permitCall is permit for a call without a result.
+func permitCall(t *tree, name string, try func() error) error {
+	_, err := permit(t, name, func() (struct{}, error) { return struct{}{}, try() })
+	return err
 }
 
 // widenTo widens the modes of what has a name and of the directories above it. It returns functions that restore them.
@@ -55,7 +61,7 @@ func (t *tree) widen(name string) (restore func()) {
 		case was.IsDir():
 			wide |= transferDirMode
 		case was.Mode().IsRegular() && s.Links <= 1:
-			wide |= transferFileMode &^ 0o200
+			wide |= transferFileMode
 		}
 		if wide != mode && r.Chmod(base, wide) == nil {
 			// If this fails, Publish or the next permit does it.

@@ -19,7 +19,6 @@ type place struct {
 	err    error    // why parent is nil
 	in     directory
 	name   string // of the content in that directory
-	made   bool   // the content's directory was created, see create
 }
 
 // directory is the parent of a place, or the whole file system.
@@ -79,7 +78,6 @@ func (p *place) create(m *proto.Manifest) (err error) {
 	}
 	if !isSingle(m) {
 		err = p.withPath(p.in.Mkdir(p.name, mode))
-		p.made = err == nil
 	}
 	if errors.Is(err, fs.ErrExist) { // by another program since checkFree
 		err = cmp.Or(p.checkFree(m), err)
@@ -141,9 +139,6 @@ func (p *place) leadsTo(info fs.FileInfo) bool {
 	there, err := p.lstat()
 	return err == nil && vfs.SameFile(info, there)
 }
-
-// remove removes the content's directory, which is empty.
-func (p *place) remove() error { return p.withPath(p.in.Remove(p.name)) }
 
 // openFree is openPlace for content that does not exist yet.
 func openFree(fsys vfs.FS, path string) (*place, error) {

@@ -50,8 +50,8 @@ func (d *Disk) Finish() error {
 			return err
 		}
 	}
-	if err := (flusher{d}).syncEntries(); err != nil {
-		d.fail(err)
+	flusher{d}.setAllDirty()
+	if err := (flusher{d}).flush(); err != nil {
 		return err
 	}
 	if err := p.recordFinal(); err != nil {
@@ -454,6 +454,16 @@ func (t *tree) openDir(name string) (vfs.File, error) {
 	return permit(t, name, func() (vfs.File, error) {
 		return t.root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	})
+}
+
+// namesIn returns the names in a directory.
+func (t *tree) namesIn(dir string) ([]string, error) {
+	f, err := t.openDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Readdirnames(-1)
 }
 
 // hasMetadata reports whether a file or directory has the mode and the time of e.

@@ -74,10 +74,8 @@ func Remove(dir, root string, m *proto.Manifest, files *Files) ([]Left, error) {
 	}
 	defer d.tree.root.Close()
 	r := remover{Disk: d.Disk, at: at, kept: make(map[string]bool)}
-	if err := r.removeAll(); err != nil {
-		return r.left, err
-	}
-	return r.result(), nil
+	err = r.removeAll()
+	return r.result(), err
 }
 
 // remover removes the files of a transfer.
@@ -85,24 +83,19 @@ type remover struct {
 	*Disk
 	at   *place
 	left []Left
-	more int             // left in addition
 	kept map[string]bool // names of the content that are left
 }
 
 func (r *remover) result() []Left {
-	if r.more > 0 {
-		r.left = append(r.left, Left{r.tree.path, fmt.Sprintf("and %d more", r.more)})
+	if more := len(r.left) - maxLeft; more > 0 {
+		return append(r.left[:maxLeft], Left{r.tree.path, fmt.Sprintf("and %d more", more)})
 	}
 	return r.left
 }
 
 func (r *remover) keep(name, why string) {
 	r.kept[name] = true
-	if len(r.left) < maxLeft {
-		r.left = append(r.left, Left{r.tree.fullPath(name), why})
-	} else {
-		r.more++
-	}
+	r.left = append(r.left, Left{r.tree.fullPath(name), why})
 }
 
 // removeAll removes the entries from the last to the first: a manifest has a directory
@@ -166,8 +159,8 @@ func (r *remover) removeDir(entry int, info fs.FileInfo) error {
 	case why == "" && name == "." && !r.at.leadsTo(info): // what has its name now is the user's
 		why = leftReplaced
 	case why == "" && name == ".":
-		if err := r.at.remove(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+		if err := r.at.in.Remove(r.at.name); !errors.Is(err, fs.ErrNotExist) {
+			return r.at.withPath(err)
 		}
 		return nil
 	case why == "":
@@ -180,7 +173,7 @@ func (r *remover) removeDir(entry int, info fs.FileInfo) error {
 // remove removes a file, a symbolic link or an empty directory. Publish may have made the
 // directory that it is in read-only.
 func (r *remover) remove(name string) error {
-	_, err := permit(r.tree, filepath.Dir(name), func() (struct{}, error) { return struct{}{}, r.tree.root.Remove(name) })
+	err := permitCall(r.tree, filepath.Dir(name), func() error { return r.tree.root.Remove(name) })
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &fs.PathError{Op: "remove", Path: r.tree.fullPath(name), Err: withoutPath(err)}
 	}
@@ -225,12 +218,7 @@ func (d *Disk) hasDirs() bool { return d.files.at(len(d.m.Entries)).Inode != 0 }
 // emptied returns why a directory is left: "" if nothing is in it. It records names
 // that are not part of the content.
 func (r *remover) emptied(name string) (why string, err error) {
-	f, err := r.tree.openDir(name)
-	if err != nil {
-		return "", r.tree.withPath(name, err)
-	}
-	defer f.Close()
-	names, err := f.Readdirnames(-1)
+	names, err := r.tree.namesIn(name)
 	if err != nil {
 		return "", r.tree.withPath(name, err)
 	}

@@ -19,11 +19,8 @@ import (
 func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 	t, name := d.tree, d.tree.name(entry)
 	temp := t.tempName(name)
-	err = t.copyFile(temp, name)
-	if errors.Is(err, fs.ErrPermission) {
-		t.widenTo(filepath.Dir(name))
-		err = t.copyFile(temp, name)
-	}
+	dir := filepath.Dir(name)
+	err = permitCall(t, dir, func() error { return t.copyFile(temp, name) })
 	now, _ := t.find(name)
 	if err == nil && (now == nil || !vfs.SameFile(now, was)) {
 		err = &ChangedError{Path: t.fullPath(name), Reason: "it was replaced"}
@@ -31,13 +28,13 @@ func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 	if err == nil {
 		inode, err = d.recordInode(entry, temp, now)
 		if err == nil {
-			err = t.root.Rename(temp, name)
+			err = permitCall(t, dir, func() error { return t.root.Rename(temp, name) })
 		}
 		if err != nil {
 			_, _ = d.recordInode(entry, name, now) // it may have been renamed
 		}
 	}
-	t.names.note(name)
+	t.names.note(dir)
 	if err != nil {
 		_ = t.root.Remove(temp) // or the next try does
 		return 0, fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
@@ -47,7 +44,7 @@ func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 
 // recordInode records that an entry is the file with a name, in the place of the file that was describes.
 func (d writer) recordInode(entry int, name string, was fs.FileInfo) (uint64, error) {
-	info, err := d.tree.root.Lstat(name)
+	info, err := d.tree.lstat(name)
 	born := d.tree.root.Born(name)
 	if err != nil {
 		return 0, err

@@ -202,17 +202,13 @@ func (d writer) openOrCreate(entry int, rec journal.File) (w writable, err error
 		}
 	}
 	f, err := d.create(name)
-	if errors.Is(err, fs.ErrPermission) {
-		t.widenTo(filepath.Dir(name))
-		f, err = d.create(name)
-	}
 	if errors.Is(err, fs.ErrExist) {
 		return w, d.existsError(entry)
 	}
 	if err != nil {
 		return w, err
 	}
-	t.names.note(name)
+	t.names.note(filepath.Dir(name))
 	info, err := f.Stat()
 	if err != nil {
 		t.closeFile(f)
@@ -242,11 +238,7 @@ func (d writer) openWritable(entry int, rec journal.File) (w writable, err error
 			return w, err
 		}
 	}
-	w.File, w.info, err = t.openRegular(name, os.O_RDWR)
-	if errors.Is(err, fs.ErrPermission) {
-		d.makeWritable(entry, inode)
-		w.File, w.info, err = t.openRegular(name, os.O_RDWR)
-	}
+	w.File, w.info, err = d.openRegular(entry, os.O_RDWR)
 	if err != nil {
 		return w, err
 	}
@@ -300,13 +292,14 @@ func (d writer) commitHoles() error {
 // create creates a file, and all directories of the content if a directory above it does not exist. It fails if something
 // else has the name of one.
 func (d writer) create(name string) (vfs.File, error) {
-	t := d.tree
-	f, err := t.root.OpenFile(name, createFlags, transferFileMode)
-	if err != nil && filepath.Dir(name) != "." && notThere(err) {
+	t, dir := d.tree, filepath.Dir(name)
+	create := func() (vfs.File, error) { return t.root.OpenFile(name, createFlags, transferFileMode) }
+	f, err := permit(t, dir, create)
+	if err != nil && dir != "." && notThere(err) {
 		if err := d.createDirs(); err != nil {
 			return nil, err
 		}
-		f, err = t.root.OpenFile(name, createFlags, transferFileMode)
+		f, err = permit(t, dir, create)
 	}
 	return f, t.withPath(name, err)
 }
@@ -322,7 +315,7 @@ func (d writer) createDirs() error {
 			continue
 		}
 		name := t.name(i)
-		err := t.root.Mkdir(name, transferDirMode)
+		err := permitCall(t, filepath.Dir(name), func() error { return t.root.Mkdir(name, transferDirMode) })
 		if err == nil {
 			if err := d.recordNew(i); err != nil {
 				return err
@@ -375,20 +368,6 @@ func (d writer) madeEntry(entry int, info fs.FileInfo) error {
 	})
 }
 
-// makeWritable makes the file of an entry, which has an inode number and no other name, and the directories above it writable:
-// settle or Publish may have set their final modes. Errors show when the file is opened.
-func (d writer) makeWritable(entry int, inode uint64) {
-	t, name := d.tree, d.tree.name(entry)
-	t.widenTo(filepath.Dir(name))
-	info, err := regular(t.find(name))
-	if err != nil || info == nil || vfs.StatOf(info).Inode != inode || vfs.StatOf(info).Links > 1 {
-		return
-	}
-	if t.root.Chmod(name, info.Mode().Perm()|transferFileMode) == nil {
-		d.keepStamp(entry, info)
-	}
-}
-
 // openTop opens the root, unless it is open: from then on the system reports to it which
 // writes fail.
 func (t *tree) openTop() error {
@@ -410,13 +389,22 @@ func (t *tree) openTop() error {
 	return nil
 }
 
-// note records that the next flush has to cover a name, and the names of the directories above it.
-func (n *names) note(name string) {
+// note records that the next flush has to cover a directory, and those above it.
+func (n *names) note(dir string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for dir := filepath.Dir(name); !n.changed[dir]; dir = filepath.Dir(dir) {
+	for ; !n.changed[dir]; dir = filepath.Dir(dir) {
 		n.changed[dir] = true
 	}
+}
+
+// take returns the directories that a flush has to cover.
+func (n *names) take() map[string]bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	dirs := n.changed
+	n.changed = make(map[string]bool)
+	return dirs
 }
 
 // found records that a file exists.
