@@ -35,28 +35,25 @@ func newPieceList(m *proto.Manifest, pieces []int, differing map[string]bool) Pi
 	l := PieceList{Count: len(pieces), Numbers: append([]int{}, pieces[:min(len(pieces), 1000)]...), Files: []string{}}
 	named := make(map[string]bool)
 	for _, entries := range m.PieceFiles(slices.Values(pieces)) {
-		var files []string
+		var files, differ []string
 		for _, i := range entries {
-			files = append(files, m.FileName(i))
-		}
-		known := false // whether one of them differs
-		for _, path := range files {
-			if len(files) > 1 && !differing[path] {
-				continue
+			path := m.FileName(i)
+			files = append(files, path)
+			if len(entries) == 1 || differing[path] {
+				differ = append(differ, path)
 			}
-			switch {
-			case named[path]:
-			case len(l.Files) == maxListed:
-				l.MoreFiles++
-			default:
-				l.Files = append(l.Files, path)
-			}
-			named[path], known = true, true
 		}
-		if !known {
+		if len(differ) == 0 {
 			l.addGroup(files)
 		}
+		for _, path := range differ {
+			if !named[path] && len(named) < maxListed {
+				l.Files = append(l.Files, path)
+			}
+			named[path] = true
+		}
 	}
+	l.MoreFiles = len(named) - len(l.Files)
 	return l
 }
 

@@ -6,24 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ipfs/go-cid"
-
 	"github.com/mobgrid/mob/mob/plan"
-	"github.com/mobgrid/mob/proto"
 )
 
 // planTimeout bounds the search for a plan. A node without one takes part as in any swarm.
 const planTimeout = 30 * time.Second
 
 var errCodedPlan = errors.New("a transfer is planned or coded: leave one of the two out")
-
-// planID returns the content id of an encoded plan, undefined without one.
-func planID(b []byte) cid.Cid {
-	if b == nil {
-		return cid.Undef
-	}
-	return proto.PlanCID(b)
-}
 
 // findPlan fetches the plan that the link names, unless it is on the disk, or nothing is fetched. If it is not found
 // in planTimeout, or is invalid, the transfer continues without a plan. findPlan fails only if the run ends.

@@ -168,12 +168,14 @@ func (o *SeedOptions) addition(n *Node, m *proto.Manifest, info, planned []byte)
 		Peers:    n.Addrs(),
 		Coded:    k,
 		Strategy: o.Strategy,
-		Plan:     planID(planned),
 	}
 	a.record = metadata.Record{
 		Seed: true, Whole: true, Link: link, Added: time.Now(), User: o.User, FollowLinks: o.FollowLinks, Priority: o.Priority,
 	}
 	a.files = map[string][]byte{metadata.ManifestFile: b, metadata.TorrentFile: info, metadata.PlanFile: planned}
+	if planned != nil {
+		link.Plan = proto.PlanCID(planned)
+	}
 	if info != nil {
 		link.InfoHash, link.Announce, link.TorrentPeers = sha1.Sum(info), o.Announce, o.TorrentPeers
 		a.record.Announce = o.Announce

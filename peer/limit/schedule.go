@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,10 +47,7 @@ func NewEntry(days, hours string, limits Change) (Entry, error) {
 }
 
 func (e *Entry) setDays(text string) error {
-	if text == "" {
-		text = "sun-sat"
-	}
-	for part := range strings.SplitSeq(text, ",") {
+	for part := range strings.SplitSeq(cmp.Or(text, "sun-sat"), ",") {
 		first, last, isRange := strings.Cut(strings.ToLower(strings.TrimSpace(part)), "-")
 		if !isRange {
 			last = first
@@ -69,30 +67,26 @@ func (e *Entry) setDays(text string) error {
 }
 
 func (e *Entry) setHours(text string) error {
-	if text == "" {
-		text = "00:00-24:00"
-	}
-	from, to, ok := strings.Cut(text, "-")
-	if !ok {
+	from, to, _ := strings.Cut(cmp.Or(text, "00:00-24:00"), "-")
+	var noStart, noEnd error
+	e.from, noStart = parseMinute(from)
+	e.to, noEnd = parseMinute(to)
+	switch {
+	case noStart != nil || noEnd != nil:
 		return fmt.Errorf(`hours %q: want hours such as "08:00-18:00"`, text)
-	}
-	for _, at := range []struct {
-		text    string
-		minutes *int
-	}{{from, &e.from}, {to, &e.to}} {
-		t, err := time.Parse("15:04", strings.TrimSpace(at.text))
-		*at.minutes = t.Hour()*60 + t.Minute()
-		if strings.TrimSpace(at.text) == "24:00" {
-			*at.minutes, err = day, nil
-		}
-		if err != nil {
-			return fmt.Errorf(`hours %q: want hours such as "08:00-18:00"`, text)
-		}
-	}
-	if e.from == e.to || e.from == day {
+	case e.from == e.to || e.from == day:
 		return fmt.Errorf("hours %q: the end equals the start", text)
 	}
 	return nil
+}
+
+// parseMinute returns the minute of the day of a time such as "08:00".
+func parseMinute(text string) (int, error) {
+	if text = strings.TrimSpace(text); text == "24:00" {
+		return day, nil
+	}
+	t, err := time.Parse("15:04", text)
+	return t.Hour()*60 + t.Minute(), err
 }
 
 // String returns the days and hours.
@@ -128,6 +122,10 @@ func (s Schedule) at(now time.Time) (c Change, by [len(Names)]*Entry) {
 // until returns the first minute after now in which another entry, or none, sets limit k. It is zero if
 // there is no such minute within eight days.
 func (s Schedule) until(k int, now time.Time) time.Time {
+	sets := func(e Entry) bool { return *e.limits.rates()[k] != nil }
+	if !slices.ContainsFunc(s, sets) {
+		return time.Time{}
+	}
 	_, by := s.at(now)
 	for at := now.Truncate(time.Minute); at.Sub(now) < 8*day*time.Minute; at = at.Add(time.Minute) {
 		if _, then := s.at(at); at.After(now) && then[k] != by[k] {
