@@ -107,7 +107,6 @@ type flags struct {
 	min       string
 	good, bad string
 	quiet     bool
-	way       string // "to" or "from" hosts
 	set       *pflag.FlagSet
 }
 
@@ -136,7 +135,7 @@ func (f *flags) add(fl *pflag.FlagSet) {
 
 // addHosts adds the flags that cast and gather share. way is the direction of the copies.
 func (f *flags) addHosts(fl *pflag.FlagSet, way string) {
-	f.set, f.way = fl, way
+	f.set = fl
 	fl.StringArrayVar(&f.hosts, "hosts", nil, "hosts to copy "+way+", `[CLUSTER=]HOSTSET`; repeatable")
 	fl.StringVar(&f.retry, "retry", "", "copy "+way+" the hosts in a `FILE` that --bad wrote")
 	fl.StringVar(&f.Cluster, "cluster", "", "cluster of this machine among the clusters of --hosts, $MOB_CLUSTER by default")
@@ -249,7 +248,7 @@ func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
 		}
 	}
 	if len(specs) == 0 {
-		return nil, errors.New("--hosts is missing: say where to copy " + f.way)
+		return nil, errors.New("--hosts is missing: say where to copy " + way(&f.Config))
 	}
 	for _, s := range specs {
 		if src == "-" && (s == "-" || strings.HasSuffix(s, "=-")) {

@@ -27,22 +27,14 @@ const (
 	minLine  = 128
 )
 
-// state is the state of a cast.
-type state struct {
-	name   string
-	way    string // of the copies: "to" or "from" hosts
-	shell  launch.Shell
-	source cast.Source
-	hashed bool // before hosts fetch it
-	hosts  hosts
-}
-
 // view collects the events of a cast for its frames.
 type view struct {
+	cfg   cast.Config
 	began time.Time
 
 	mu      sync.Mutex
-	is      state
+	source  cast.Source
+	hosts   hosts
 	output  []string // of commands, not printed yet
 	queued  int      // bytes of it
 	dropped int      // lines that did not fit
@@ -58,17 +50,12 @@ type sample struct {
 }
 
 func newView(cfg cast.Config) *view {
-	v := &view{began: time.Now(), wake: make(chan struct{}, 1)}
-	v.is = state{name: cfg.Source, way: "to", shell: cfg.Shell, source: cast.Source{Length: -1}}
-	v.is.hashed = cfg.Source != "-" && cfg.Exec == "" && cfg.Output == ""
-	if cfg.Source == "-" {
-		v.is.name = "standard input"
-	}
+	v := &view{cfg: cfg, began: time.Now(), source: cast.Source{Length: -1}, wake: make(chan struct{}, 1)}
 	if cfg.Output != "" {
-		v.is.way, v.is.source.Length = "from", 0
+		v.source.Length = 0
 	}
 	for _, h := range cfg.Hosts {
-		v.is.hosts = append(v.is.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
+		v.hosts = append(v.hosts, cast.HostResult{Host: h, Phase: cast.Waiting, Moved: v.began})
 	}
 	return v
 }
@@ -79,14 +66,14 @@ func (v *view) event(e cast.Event) {
 	defer v.mu.Unlock()
 	switch {
 	case e.Source != nil:
-		v.is.source = *e.Source
+		v.source = *e.Source
 	case e.Host != nil:
-		v.is.hosts[e.Index] = *e.Host
+		v.hosts[e.Index] = *e.Host
 	case e.Output == nil:
 	case v.queued+max(len(*e.Output), minLine) > maxQueue:
 		v.dropped++
 	default:
-		v.output = append(v.output, v.is.hosts[e.Index].Name+": "+*e.Output)
+		v.output = append(v.output, v.hosts[e.Index].Name+": "+*e.Output)
 		v.queued += max(len(*e.Output), minLine)
 		select {
 		case v.wake <- struct{}{}:
@@ -164,8 +151,7 @@ func printableLine(line string) string {
 // frame returns how far the cast is now.
 func (v *view) frame() frame {
 	v.mu.Lock()
-	f := frame{state: v.is, took: time.Since(v.began)}
-	f.hosts = slices.Clone(f.hosts)
+	f := frame{cfg: v.cfg, source: v.source, hosts: slices.Clone(v.hosts), took: time.Since(v.began)}
 	v.mu.Unlock()
 	var got int64
 	for i := range f.hosts {
@@ -183,9 +169,11 @@ func (v *view) frame() frame {
 
 // frame shows the progress of a cast.
 type frame struct {
-	state
-	took time.Duration
-	rate int64 // of all hosts
+	cfg    cast.Config
+	source cast.Source
+	hosts  hosts
+	took   time.Duration
+	rate   int64 // of all hosts
 }
 
 // Picture has a line for each phase that hosts are in, and for each reason why some failed.
@@ -217,9 +205,9 @@ func phaseLine(phase string, hosts int) string { return fmt.Sprintf("  %-9s %5d 
 
 // head formats the source and the number of hosts.
 func (f frame) head() string {
-	text := f.name
+	text := sourceName(&f.cfg)
 	switch s := f.source; {
-	case f.way == "from":
+	case f.cfg.Output != "":
 	case s.Length < 0 && s.Read > 0:
 		text += fmt.Sprintf(": %s so far", term.Bytes(s.Read))
 	case s.Length >= 0 && s.Read < s.Length:
@@ -227,7 +215,7 @@ func (f frame) head() string {
 	case s.Length >= 0:
 		text += ": " + term.Bytes(s.Length)
 	}
-	return fmt.Sprintf("%s %s %s, %s", text, f.way, term.Plural(len(f.hosts), "host"), term.Duration(f.took))
+	return fmt.Sprintf("%s %s %s, %s", text, way(&f.cfg), term.Plural(len(f.hosts), "host"), term.Duration(f.took))
 }
 
 // progress returns the bytes that the hosts that did not fail have, and need: -1 for a stream.
@@ -274,8 +262,9 @@ func (f frame) Position() any {
 
 // Waiting implements [term.Progress]. A stream that has reached all hosts waits for its source only.
 func (f frame) Waiting() (what, remedy string) {
-	if f.hashed && (f.source.Length < 0 || f.source.Read < f.source.Length) {
-		return "hashing " + f.name, "does the disk answer (`dmesg`, `mount`)?"
+	hashed := f.cfg.Source != "-" && f.cfg.Exec == "" && f.cfg.Output == "" // before hosts fetch it
+	if hashed && (f.source.Length < 0 || f.source.Read < f.source.Length) {
+		return "hashing " + f.cfg.Source, "does the disk answer (`dmesg`, `mount`)?"
 	}
 	fetching := f.hosts.in(cast.Fetching)
 	if f.source.Length < 0 {
@@ -286,7 +275,7 @@ func (f frame) Waiting() (what, remedy string) {
 	}
 	for phase, hosts := range f.hosts.phases {
 		if phase == cast.Login || phase == cast.Program || phase == cast.Start {
-			try := strings.Join(f.shell.Args(hosts[0].Name, "true"), " ")
+			try := strings.Join(launch.Shell(f.cfg.Shell).Args(hosts[0].Name, "true"), " ")
 			return fmt.Sprintf("waiting for the %s of %s", phase, hosts.fold()), fmt.Sprintf("does `%s` end, without a password?", try)
 		}
 	}

@@ -15,6 +15,22 @@ import (
 // stallAfter is the time without progress until a host is shown as making none.
 const stallAfter = 10 * time.Second
 
+// sourceName returns the name of the source for people.
+func sourceName(cfg *cast.Config) string {
+	if cfg.Source == "-" && cfg.Output == "" {
+		return "standard input"
+	}
+	return cfg.Source
+}
+
+// way returns the direction of the copies: "to" or "from" hosts.
+func way(cfg *cast.Config) string {
+	if cfg.Output != "" {
+		return "from"
+	}
+	return "to"
+}
+
 // hosts are all hosts of a cast, or some of them.
 type hosts []cast.HostResult
 

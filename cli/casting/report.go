@@ -32,9 +32,9 @@ type report struct {
 	// DroppedBits counts files and directories without their setuid, setgid or sticky bit.
 	DroppedBits int `json:"dropped_bits,omitempty"`
 
-	all    hosts
-	took   time.Duration
-	output string // of a gather
+	cfg  cast.Config
+	all  hosts
+	took time.Duration
 }
 
 // hostReport is the result of one host.
@@ -56,7 +56,8 @@ type hostReport struct {
 }
 
 func newReport(res *cast.Result, cfg cast.Config) *report {
-	r := &report{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(), DroppedBits: res.DroppedBits, all: res.Hosts, took: res.Took, output: cfg.Output}
+	r := &report{Source: cfg.Source, Bytes: res.Length, Seconds: res.Took.Seconds(),
+		DroppedBits: res.DroppedBits, cfg: cfg, all: res.Hosts, took: res.Took}
 	var got int64
 	for _, h := range res.Hosts {
 		r.Hosts = append(r.Hosts, hostReport{
@@ -74,22 +75,14 @@ func newReport(res *cast.Result, cfg cast.Config) *report {
 
 // print prints the report for people, with failed hosts by cause.
 func (r *report) print(t term.TextWriter) {
-	name := r.Source
-	if name == "-" {
-		name = "standard input"
-	}
 	size := ""
 	if r.Bytes >= 0 {
 		size = term.Bytes(r.Bytes) + " "
 	}
-	way := "to"
-	if r.output != "" {
-		way = "from"
-	}
-	t.Line("%s: %s%s %d of %s in %s, %s in total; %s from WAN, %s from LAN", name, size, way, r.Done, term.Plural(len(r.Hosts), "host"),
+	t.Line("%s: %s%s %d of %s in %s, %s in total; %s from WAN, %s from LAN", sourceName(&r.cfg), size, way(&r.cfg), r.Done, term.Plural(len(r.Hosts), "host"),
 		term.Duration(r.took), term.Rate(r.Rate), term.Bytes(r.FromWAN), term.Bytes(r.FromLAN))
 	switch {
-	case r.DroppedBits > 0 && r.output != "":
+	case r.DroppedBits > 0 && r.cfg.Output != "":
 		t.Line("  the copies have %s", command.DroppedBits(r.DroppedBits))
 	case r.DroppedBits > 0:
 		t.Line("  each host has %s", command.DroppedBits(r.DroppedBits))
@@ -113,7 +106,7 @@ func (r *report) print(t term.TextWriter) {
 
 // result returns the number of hosts that are done as a sentence.
 func (r *report) result() string {
-	if r.output != "" {
+	if r.cfg.Output != "" {
 		return fmt.Sprintf("the content of %d of %s is here", r.Done, term.Plural(len(r.Hosts), "host"))
 	}
 	return fmt.Sprintf("%d of %s have the content", r.Done, term.Plural(len(r.Hosts), "host"))
@@ -156,7 +149,7 @@ func (r *report) printClusters(t term.TextWriter) {
 
 // copies formats the number of copies received, if the size is known.
 func (r *report) copies(bytes int64) string {
-	if r.Bytes <= 0 || r.output != "" {
+	if r.Bytes <= 0 || r.cfg.Output != "" {
 		return ""
 	}
 	return fmt.Sprintf(" (%.2f copies)", float64(bytes)/float64(r.Bytes))

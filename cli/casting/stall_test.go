@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/mobgrid/mob/cast"
-	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/cli/term"
 )
 
@@ -13,7 +12,7 @@ import (
 func TestCastWaitsFor(t *testing.T) {
 	t.Parallel()
 	hosts := func(length int64, hosts ...cast.HostResult) term.Progress {
-		return frame{state: state{shell: launch.Shell{"srun", "-w", "%h"}, source: cast.Source{Length: length, Read: 100}, hosts: hosts}}
+		return frame{cfg: cast.Config{Source: "-", Shell: []string{"srun", "-w", "%h"}}, source: cast.Source{Length: length, Read: 100}, hosts: hosts}
 	}
 	login := []cast.HostResult{{Host: cast.Host{Name: "n1"}, Phase: cast.Login}}
 	for _, c := range []struct {
@@ -24,8 +23,8 @@ func TestCastWaitsFor(t *testing.T) {
 		{"login", hosts(100, login...), "waiting for the login of n1", "`srun -w n1 true`"},
 		{"host", hosts(100, cast.HostResult{Host: cast.Host{Name: "n1"}, Phase: cast.Fetching, Progress: cast.Progress{Bytes: 50, Waiting: "the disk"}}),
 			"waiting for n1, 50%, no progress for ", "does that host answer"},
-		{"files are listed", frame{state: state{name: "src", hashed: true, source: cast.Source{Length: -1}, hosts: login}}, "hashing src", "does the disk answer"},
-		{"files are hashed", frame{state: state{name: "src", hashed: true, source: cast.Source{Length: 100, Read: 99}, hosts: login}}, "hashing src", "does the disk answer"},
+		{"files are listed", frame{cfg: cast.Config{Source: "src"}, source: cast.Source{Length: -1}, hosts: login}, "hashing src", "does the disk answer"},
+		{"files are hashed", frame{cfg: cast.Config{Source: "src"}, source: cast.Source{Length: 100, Read: 99}, hosts: login}, "hashing src", "does the disk answer"},
 		{"stream that no host waits for", hosts(-1, cast.HostResult{Phase: cast.Fetching, Progress: cast.Progress{Bytes: 100}}), "", ""},
 	} {
 		what, remedy := c.m.Waiting()
