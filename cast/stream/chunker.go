@@ -17,44 +17,44 @@ const (
 // chunker reads a stream in a goroutine and splits it into pieces. Its methods are not safe for concurrent use.
 type chunker struct {
 	space  *space
-	empty  chan []byte // buffers for the goroutine to fill
+	room   chan int    // the most bytes of the next Read, for the goroutine
 	filled chan filled // its results
 
-	reading bool  // the goroutine fills the end of part
+	reading bool  // the goroutine reads at most what part has room for
 	read    int64 // bytes
 	err     error // of the stream, io.EOF at its end
 
-	// The bytes read: pieces to publish, and part[start:end] of a block that is being filled.
+	// The bytes read: pieces to publish, and an incomplete piece in a block.
 	pieces        []*piece
-	part          []byte
-	start, end    int
+	part          []byte    // nil without a block
 	first, newest time.Time // times of the first and the last byte of part
 }
 
 // filled is the outcome of a Read.
 type filled struct {
-	n   int
-	err error
+	bytes []byte // until the next Read
+	err   error
 }
 
 func newChunker(s *space, r io.Reader) *chunker {
-	c := &chunker{space: s, empty: make(chan []byte, 1), filled: make(chan filled, 1)}
+	c := &chunker{space: s, room: make(chan int, 1), filled: make(chan filled, 1)}
 	go func() {
-		for p := range c.empty {
-			n, err := r.Read(p)
-			c.filled <- filled{n, err}
+		buf := make([]byte, pieceSize)
+		for room := range c.room {
+			n, err := r.Read(buf[:room])
+			c.filled <- filled{buf[:n], err}
 		}
 	}()
 	return c
 }
 
 // stop ends the goroutine, once its Read returns.
-func (c *chunker) stop() { close(c.empty) }
+func (c *chunker) stop() { close(c.room) }
 
 // hasRoom reports whether there is a block to fill. It reserves one if possible.
 func (c *chunker) hasRoom() bool {
 	if c.part == nil && c.err == nil && c.space.reserve(false) {
-		c.part = c.space.take()
+		c.part = c.space.take()[:0]
 	}
 	return c.part != nil || c.err != nil
 }
@@ -63,7 +63,7 @@ func (c *chunker) hasRoom() bool {
 func (c *chunker) more() {
 	if !c.reading && c.err == nil && c.part != nil {
 		c.reading = true
-		c.empty <- c.part[c.end:]
+		c.room <- pieceSize - len(c.part)
 	}
 }
 
@@ -71,41 +71,40 @@ func (c *chunker) more() {
 func (c *chunker) take(f filled) {
 	c.reading = false
 	c.err = f.err
-	if f.n > 0 {
+	if len(f.bytes) > 0 {
 		c.newest = time.Now()
-		if c.start == c.end {
+		if len(c.part) == 0 {
 			c.first = c.newest
 		}
 	}
-	c.read += int64(f.n)
-	c.end += f.n
-	if c.end == pieceSize && c.start > 0 {
-		copy(c.part, c.part[c.start:])
-		c.start, c.end = 0, c.end-c.start
-	}
-	if c.end == pieceSize {
-		c.pieces = append(c.pieces, newPiece(c.space, c.part, pieceSize))
-		c.part, c.end = nil, 0
-		c.first = c.newest
+	c.read += int64(len(f.bytes))
+	if c.part = append(c.part, f.bytes...); len(c.part) == pieceSize {
+		c.finish()
 	}
 }
 
-// newPiece returns a piece with the first bytes of a block.
-func newPiece(s *space, block []byte, size int) *piece {
-	return &piece{space: s, size: size, sum: sha256.Sum256(block[:size]), memory: block}
+// finish adds the incomplete piece to the pieces.
+func (c *chunker) finish() {
+	c.pieces = append(c.pieces, newPiece(c.space, c.part))
+	c.part = nil
+}
+
+// newPiece returns a piece with the bytes of part, which is in a block.
+func newPiece(s *space, part []byte) *piece {
+	return &piece{space: s, size: len(part), sum: sha256.Sum256(part), memory: part[:pieceSize]}
 }
 
 // size returns the number of unpublished bytes.
-func (c *chunker) size() int64 { return int64(len(c.pieces))*pieceSize + int64(c.end-c.start) }
+func (c *chunker) size() int64 { return int64(len(c.pieces))*pieceSize + int64(len(c.part)) }
 
 // due reports whether the incomplete piece is to be published.
 func (c *chunker) due() bool {
-	return c.end > c.start && (c.err != nil || time.Since(c.newest) >= maxIdle || time.Since(c.first) >= maxDelay)
+	return len(c.part) > 0 && (c.err != nil || time.Since(c.newest) >= maxIdle || time.Since(c.first) >= maxDelay)
 }
 
 // wait returns the time until due.
 func (c *chunker) wait() time.Duration {
-	if c.start == c.end || c.due() {
+	if len(c.part) == 0 || c.due() {
 		return time.Hour
 	}
 	return max(min(maxIdle-time.Since(c.newest), maxDelay-time.Since(c.first)), 0)
@@ -121,22 +120,15 @@ func (c *chunker) failed() error {
 
 // cutShort takes the bytes of the incomplete piece. It returns few bytes, and adds more to the pieces, which must be empty.
 func (c *chunker) cutShort() (rest []byte) {
-	part := c.part[c.start:c.end]
-	switch {
-	case len(part) <= maxRest:
-		rest = slices.Clone(part)
-		c.start = c.end
-	case c.reading || c.start > 0: // the goroutine fills the rest of the block
+	if len(c.part) <= maxRest {
+		rest = slices.Clone(c.part)
+		c.part = c.part[:0]
+		return rest
+	}
+	c.finish()
+	if c.reading { // what it reads needs a block
 		c.space.reserve(true)
-		block := c.space.take()
-		c.pieces = append(c.pieces, newPiece(c.space, block, copy(block, part)))
-		c.start = c.end
-	default:
-		c.pieces = append(c.pieces, newPiece(c.space, c.part, c.end))
-		c.part, c.end = nil, 0
+		c.part = c.space.take()[:0]
 	}
-	if !c.reading && c.start == c.end {
-		c.start, c.end = 0, 0
-	}
-	return rest
+	return nil
 }

@@ -38,8 +38,7 @@ func (r *Receiver) fetch() {
 // allows. The caller holds the lock, which is released during calls of the swarm.
 func (r *Receiver) start(p *part) {
 	if p.rest != nil {
-		block := r.space.take()
-		p.piece = newPiece(r.space, block, copy(block, p.rest))
+		p.piece = newPiece(r.space, append(r.space.take()[:0], p.rest...))
 		r.next++
 		r.note(p)
 		return

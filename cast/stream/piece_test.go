@@ -15,7 +15,7 @@ func newTestPiece(t *testing.T, s *space, b []byte) *piece {
 	t.Helper()
 	s.reserve(true)
 	block := s.take()
-	p := newPiece(s, block, copy(block, b))
+	p := newPiece(s, append(block[:0], b...))
 	t.Cleanup(p.free)
 	return p
 }

@@ -98,7 +98,8 @@ type sending struct {
 	pieces    uint64            // number of published pieces
 	live      []*piece          // published pieces that are not released
 	spooled   int               // number of pieces at the start of live that are in the spool
-	records   []uint64          // for each record that is not released, the number of pieces up to it
+	first     uint64            // number of the first record that is not released
+	records   []uint64          // from it on, the number of pieces up to each record
 	published time.Time         // the time of the last record
 }
 
@@ -345,18 +346,10 @@ func (s *sending) makeRoom() (room bool, err error) {
 
 // release frees the pieces of released records.
 func (s *sending) release() {
-	released := s.released.Load()
-	next := s.chain.next // the record after those in records
-	if s.chain.ended {
-		next--
+	for len(s.records) > 0 && s.first < s.released.Load() {
+		s.forget(s.records[0])
+		s.first, s.records = s.first+1, s.records[1:]
 	}
-	first := next - uint64(len(s.records))
-	if released <= first {
-		return
-	}
-	n := min(released-first, uint64(len(s.records)))
-	s.forget(s.records[n-1])
-	s.records = s.records[n:]
 }
 
 // forget frees the pieces below a number.
