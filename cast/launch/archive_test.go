@@ -110,10 +110,10 @@ func TestOtherSystems(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\nfunc main() { println(1) }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, pf := range []platform{{"darwin", "amd64"}, {runtime.GOOS, runtime.GOARCH}} {
-		path := filepath.Join(dir, agentName+"-"+pf.system+"-"+pf.arch)
+	for _, pf := range [][2]string{{"darwin", "amd64"}, {runtime.GOOS, runtime.GOARCH}} {
+		path := filepath.Join(dir, agentName+"-"+pf[0]+"-"+pf[1])
 		cmd := exec.Command("go", "build", "-o", path, filepath.Join(dir, "main.go"))
-		cmd.Env = append(os.Environ(), "GOOS="+pf.system, "GOARCH="+pf.arch, "CGO_ENABLED=0")
+		cmd.Env = append(os.Environ(), "GOOS="+pf[0], "GOARCH="+pf[1], "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -155,9 +155,9 @@ func TestFind(t *testing.T) {
 	if err != nil || len(ps.all) != 1 || ps.all[0].path != mob || ps.all[0].args != "agent" {
 		t.Fatalf("found %+v, %v", ps, err)
 	}
-	for pf, want := range map[platform]string{
-		{"linux", "ppc64le"}: "mob-agent-linux-ppc64le in " + dir + " is not of the same build as mob",
-		{"linux", "s390x"}:   "no program for linux/s390x: put mob-agent-linux-s390x of the same build into " + dir,
+	for pf, want := range map[string]string{
+		"linux/ppc64le": "mob-agent-linux-ppc64le in " + dir + " is not of the same build as mob",
+		"linux/s390x":   "no program for linux/s390x: put mob-agent-linux-s390x of the same build into " + dir,
 	} {
 		if got := ps.missing(pf).Error(); got != want {
 			t.Errorf("%s: %q, want %q", pf, got, want)
@@ -186,7 +186,7 @@ func TestUnames(t *testing.T) {
 		"Linux x86_64": "linux/amd64", "Darwin arm64": "darwin/arm64", "Linux aarch64": "linux/arm64",
 		"Linux riscv64": "linux/riscv64", "FreeBSD amd64": "freebsd/amd64", "SunOS i86pc": "SunOS/i86pc", "": "/",
 	} {
-		if got := parseUname(uname).String(); got != want {
+		if got := parseUname(uname); got != want {
 			t.Errorf("%q is %s, want %s", uname, got, want)
 		}
 	}

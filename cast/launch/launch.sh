@@ -97,7 +97,6 @@ fetch() {
 		if [ -s "$d/a" ]; then return; fi;
 	done;
 };
-b=;
 if [ -z "$x" ]; then
 	first gzip || fail "gzip is missing";
 	g=;
@@ -116,16 +115,15 @@ if [ -z "$x" ]; then
 		send "{\"failed\":true}";
 	done;
 	send "{\"got\":true}";
-	b=$d/a;
 	x=$d/$n;
-	gzip -dc <"$b" >"$x" || fail "the program cannot be unpacked in $t";
+	gzip -dc <"$d/a" >"$x" || fail "the program cannot be unpacked in $t";
 	if [ @KEEP@ ]; then mkdir -p "${c%/*}" && cp "$x" "$c.$$" && mv "$c.$$" "$c" || rm -f "$c.$$"; fi;
 fi;
 
 # Timer slack of 2 ms saves a Go program a tenth of its CPU time. mobd sets it too.
 { echo 2000000 >/proc/self/timerslack_ns; } 2>/dev/null;
 
-MOB_AGENT_DIR=$d MOB_AGENT_ARCHIVE=$b MOB_AGENT_ATTACH=@ATTACH@ "$x" $a;
+MOB_AGENT_DIR=$d MOB_AGENT_ATTACH=@ATTACH@ "$x" $a;
 r=$?;
 case $r in 126|127) echo "mob: the program does not run on this host" >&2;; esac;
 exit $r;

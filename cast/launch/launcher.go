@@ -46,10 +46,7 @@ type Launcher struct {
 }
 
 // place identifies the depot of a host.
-type place struct {
-	cluster  string
-	platform platform
-}
+type place struct{ cluster, platform string }
 
 // times are the timeouts of a host.
 type times struct {

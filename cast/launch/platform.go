@@ -5,11 +5,6 @@ import (
 	"strings"
 )
 
-// platform is a system and an architecture, as GOOS and GOARCH.
-type platform struct{ system, arch string }
-
-func (p platform) String() string { return p.system + "/" + p.arch }
-
 // unameTable contains each GOOS or GOARCH, and the words for it in the output of `uname -sm`.
 func unameTable() [][]string {
 	return [][]string{
@@ -29,25 +24,25 @@ func unameWords(name string) []string {
 	return []string{name}
 }
 
-// unames returns the possible outputs of `uname -sm`.
-func (p platform) unames() (all []string) {
-	for _, arch := range unameWords(p.arch) {
-		all = append(all, unameWords(p.system)[0]+" "+arch)
+// unames returns the possible outputs of `uname -sm` on a platform, GOOS/GOARCH.
+func unames(platform string) (all []string) {
+	system, arch, _ := strings.Cut(platform, "/")
+	for _, word := range unameWords(arch) {
+		all = append(all, unameWords(system)[0]+" "+word)
 	}
 	return all
 }
 
 // parseUname returns the platform for an output of `uname -sm`. Unknown words remain as they are.
-func parseUname(uname string) platform {
+func parseUname(uname string) (platform string) {
 	system, arch, _ := strings.Cut(uname, " ")
-	p := platform{system, arch}
 	for _, row := range unameTable() {
 		switch {
 		case slices.Contains(row[1:], system):
-			p.system = row[0]
+			system = row[0]
 		case slices.Contains(row[1:], arch):
-			p.arch = row[0]
+			arch = row[0]
 		}
 	}
-	return p
+	return system + "/" + arch
 }

@@ -33,7 +33,7 @@ func TestOtherPlatform(t *testing.T) {
 			s.fails(c(), "n1", "no program for linux/ppc64le: put mob-agent-linux-ppc64le of the same build into "+ps.dir)
 
 			other := *ps.all[0]
-			other.platform, other.name, other.args = platform{"linux", "ppc64le"}, agentName, ""
+			other.platform, other.name, other.args = "linux/ppc64le", agentName, ""
 			ps.all = append(ps.all, &other)
 			s.ask(s.start(c(), "n1"), "one")
 		})

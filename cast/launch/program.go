@@ -27,7 +27,7 @@ type Programs struct {
 
 // program is the program for the hosts of a platform.
 type program struct {
-	platform platform
+	platform string // GOOS/GOARCH
 	path     string
 	name     string // on the host
 	args     string
@@ -63,22 +63,22 @@ func Find(executable string) (*Programs, error) {
 
 // add adds a program, unless there is one for its platform.
 func (ps *Programs) add(info *debug.BuildInfo, path, name, args string) error {
-	pf := platform{setting(info, "GOOS"), setting(info, "GOARCH")}
-	if ps.of(pf) != nil {
+	platform := setting(info, "GOOS") + "/" + setting(info, "GOARCH")
+	if ps.of(platform) != nil {
 		return nil
 	}
 	p, err := newProgram(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	p.platform, p.name, p.args = pf, name, args
+	p.platform, p.name, p.args = platform, name, args
 	ps.all = append(ps.all, p)
 	return nil
 }
 
 // of returns the program for a platform, or nil.
-func (ps *Programs) of(pf platform) *program {
-	i := slices.IndexFunc(ps.all, func(p *program) bool { return p.platform == pf })
+func (ps *Programs) of(platform string) *program {
+	i := slices.IndexFunc(ps.all, func(p *program) bool { return p.platform == platform })
 	if i < 0 {
 		return nil
 	}
@@ -86,12 +86,12 @@ func (ps *Programs) of(pf platform) *program {
 }
 
 // missing returns the error for a platform without a program.
-func (ps *Programs) missing(pf platform) error {
-	name := strings.Join([]string{agentName, pf.system, pf.arch}, "-")
+func (ps *Programs) missing(platform string) error {
+	name := agentName + "-" + strings.ReplaceAll(platform, "/", "-")
 	if slices.Contains(ps.stale, name) {
 		return fmt.Errorf("%s in %s is not of the same build as mob", name, ps.dir)
 	}
-	return fmt.Errorf("no program for %s: put %s of the same build into %s", pf, name, ps.dir)
+	return fmt.Errorf("no program for %s: put %s of the same build into %s", platform, name, ps.dir)
 }
 
 func setting(info *debug.BuildInfo, key string) string {

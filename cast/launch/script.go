@@ -33,7 +33,7 @@ func script(programs *Programs, keep, attachable bool) string {
 // scriptCase returns the branch of the script for the platform of the program.
 func (p *program) scriptCase() string {
 	var names []string
-	for _, name := range p.platform.unames() {
+	for _, name := range unames(p.platform) {
 		names = append(names, `"`+name+`"`)
 	}
 	return fmt.Sprintf(`%s) n=%s; i=%s; j=%s; z=%d; v=%s; p="%s"; a="%s"; k=%d;;`, strings.Join(names, "|"),

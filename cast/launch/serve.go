@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,10 +21,8 @@ import (
 )
 
 const (
-	// dirVariable and archiveVariable are the environment variables with the paths of the program's directory and of the archive,
-	// empty if the host had the program.
-	dirVariable     = "MOB_AGENT_DIR"
-	archiveVariable = "MOB_AGENT_ARCHIVE"
+	// dirVariable is the environment variable with the path of the program's directory.
+	dirVariable = "MOB_AGENT_DIR"
 	// attachVariable is set if another login may connect to the program, see [Server.Attached].
 	attachVariable = "MOB_AGENT_ATTACH"
 	// maxPath bounds the path in a hello, in bytes.
@@ -34,6 +31,8 @@ const (
 	requestTimeout = 10 * time.Second
 	// maxConns bounds the connections to the server, which anyone who reaches the host may open.
 	maxConns = 1024
+	// archiveName is the name of the archive in the directory. It is not there if the host had the program.
+	archiveName = "a"
 )
 
 // Hello is the first message of the program.
@@ -77,9 +76,8 @@ type Server struct {
 // Serve starts the program on a host: it writes the hello to out, and serves the archive until Close. It removes the files that the
 // script wrote; the archive remains open.
 func Serve(out io.Writer) (*Server, error) {
-	dir, path := os.Getenv(dirVariable), os.Getenv(archiveVariable)
-	attachable := os.Getenv(attachVariable) != ""
-	for _, name := range []string{dirVariable, archiveVariable, attachVariable} { // child processes do not need them
+	dir, attachable := os.Getenv(dirVariable), os.Getenv(attachVariable) != ""
+	for _, name := range []string{dirVariable, attachVariable} { // child processes do not need them
 		if err := os.Unsetenv(name); err != nil {
 			return nil, err
 		}
@@ -90,9 +88,7 @@ func Serve(out io.Writer) (*Server, error) {
 	}
 	defer root.Close()
 	s := &Server{Dir: dir, attachable: attachable}
-	if path != "" {
-		err = s.open(root, filepath.Base(path))
-	} else {
+	if err = s.open(root); errors.Is(err, fs.ErrNotExist) {
 		err = s.openSelf()
 	}
 	if err == nil {
@@ -101,7 +97,7 @@ func Serve(out io.Writer) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	hello := &Hello{Platform: platform{runtime.GOOS, runtime.GOARCH}.String()}
+	hello := &Hello{Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if l, err := net.Listen("tcp", ":0"); err == nil { // else neighbors download elsewhere
 		hello.Path = rand.Text()
 		for _, ip := range Addrs() {
@@ -121,8 +117,8 @@ func Serve(out io.Writer) (*Server, error) {
 }
 
 // open opens the archive that the script wrote to the directory.
-func (s *Server) open(root *os.Root, name string) (err error) {
-	if s.file, err = root.Open(name); err != nil {
+func (s *Server) open(root *os.Root) (err error) {
+	if s.file, err = root.Open(archiveName); err != nil {
 		return err
 	}
 	info, err := s.file.Stat()

@@ -101,10 +101,10 @@ func (t *talk) need(m *message) error {
 	if t.archive != nil {
 		return errors.New("second request of the program")
 	}
-	pf := parseUname(clean([]byte(m.Need[:min(len(m.Need), maxLine)])))
-	program := t.cfg.Programs.of(pf)
+	platform := parseUname(clean([]byte(m.Need[:min(len(m.Need), maxLine)])))
+	program := t.cfg.Programs.of(platform)
 	if program == nil {
-		return t.cfg.Programs.missing(pf)
+		return t.cfg.Programs.missing(platform)
 	}
 	t.note("program")
 	t.timeout.Stop() // the host may wait for other hosts
@@ -112,7 +112,7 @@ func (t *talk) need(m *message) error {
 	if t.archive, err = program.archive(); err != nil {
 		return err
 	}
-	t.depot = t.depotOf(place{t.cluster, pf})
+	t.depot = t.depotOf(place{t.cluster, platform})
 	t.shell = t.shell || m.By == ""
 	return t.upload()
 }
@@ -182,15 +182,13 @@ func (t *talk) abandon() {
 
 // serve adds the host to the servers of its depot while its program runs.
 func (t *talk) serve(h *Hello) {
-	system, arch, _ := strings.Cut(h.Platform, "/")
-	pf := platform{system, arch}
-	if !h.isServer() || t.cfg.Programs.of(pf) == nil {
+	if !h.isServer() || t.cfg.Programs.of(h.Platform) == nil {
 		return
 	}
 	for _, a := range h.Addrs {
 		t.process.Offers = append(t.process.Offers, "http://"+a+"/"+h.Path+offerPath)
 	}
-	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, pf})
+	s, d := &server{Hello: *h}, t.depotOf(place{t.cluster, h.Platform})
 	d.add(s)
 	context.AfterFunc(t.process.alive, func() { d.remove(s) })
 }

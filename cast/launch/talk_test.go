@@ -37,7 +37,7 @@ func (c *scriptedCommand) Signal(syscall.Signal) { _ = c.in.Close() }
 
 // oneProgram returns the program for a platform, with a short archive.
 func oneProgram() *Programs {
-	p := &program{platform: platform{"linux", "amd64"}, stripped: strings.Repeat("0", 64), archive: func() (*archive, error) {
+	p := &program{platform: "linux/amd64", stripped: strings.Repeat("0", 64), archive: func() (*archive, error) {
 		return &archive{data: []byte("program"), sum: "00"}, nil
 	}}
 	return &Programs{all: []*program{p}}
