@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/mobgrid/mob/cli/control"
 	"github.com/mobgrid/mob/cli/metrics"
 	"github.com/mobgrid/mob/cli/web"
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -18,6 +20,8 @@ const (
 	maxPageTransfers = 256
 	maxPagePeers     = 256
 	maxPageClusters  = 64
+	maxPageFeeds     = 64
+	maxPageFollowers = 64 // of a feed
 )
 
 // nodePage is an event of the page of a node. Its statuses have only the fields that the page shows, and no
@@ -145,4 +149,47 @@ func pagePeers(st *peer.Status) []peer.PeerStatus {
 		return cmp.Or(strings.Compare(a.Cluster, b.Cluster), strings.Compare(a.ID, b.ID))
 	})
 	return peers[:min(len(peers), maxPagePeers)]
+}
+
+// pageFeed is a feed on the page of a node. It has no link and no id: a client needs one of them to follow.
+type pageFeed struct {
+	Name      string        `json:"name"`
+	Follows   bool          `json:"follows"` // else the node publishes it
+	Newest    uint64        `json:"newest"`
+	Complete  uint64        `json:"complete"`
+	Saved     int64         `json:"saved"`
+	Error     string        `json:"error,omitempty"`
+	Followers []feed.Report `json:"followers,omitempty"`
+	Root      string        `json:"root,omitempty"` // of the versions; for hideDirectories
+}
+
+// pageFeeds returns what the page shows of feeds.
+func pageFeeds(all []feed.Info) (out []pageFeed) {
+	for _, f := range all[:min(len(all), maxPageFeeds)] {
+		p := pageFeed{Name: f.Name, Follows: f.Dir != "", Newest: f.Newest, Complete: f.Complete, Saved: f.Saved, Error: f.Error, Root: f.Dir}
+		if l, err := feed.ParseLink(f.Link); err == nil && l.Name == "" {
+			p.Name = "…" + l.ID()[len(l.ID())-8:]
+		}
+		p.Followers = slices.SortedStableFunc(slices.Values(f.Followers), func(a, b feed.Report) int { return cmp.Compare(a.Seq, b.Seq) })
+		p.Followers = p.Followers[:min(len(p.Followers), maxPageFollowers)]
+		out = append(out, p)
+	}
+	return out
+}
+
+// rootField matches the path of a transfer or a feed in an event, and the directory of the path.
+var rootField = regexp.MustCompile(`"root":"((?:[^"\\]|\\.)+)/[^"/]*"`)
+
+// hideDirectories replaces the directories of the transfers and feeds in an event of the page, also in errors.
+func hideDirectories(event string) string {
+	var dirs []string
+	for _, field := range rootField.FindAllStringSubmatch(event, -1) {
+		dirs = append(dirs, field[1])
+	}
+	slices.SortFunc(dirs, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	var pairs []string
+	for _, dir := range slices.Compact(dirs) {
+		pairs = append(pairs, dir, "…")
+	}
+	return strings.NewReplacer(pairs...).Replace(event)
 }
