@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -105,12 +104,5 @@ func runMobd(ctx context.Context, env *command.Env, n *Flags) error {
 	addr := OwnAddr(d.node.Host(), n.Listen[0])
 	n.Log.Info("daemon started", "cluster", n.Cluster, "data", n.Data, "addr", addr.String())
 	LogNetwork(n.Log, d.node.Membership())
-	if _, err := fmt.Fprintln(env.Out, "ready", addr); err != nil {
-		return errors.Join(errors.New("print the address: "+err.Error()), d.close())
-	}
-	systemd.Ready()
-	<-ctx.Done()
-	n.Log.Info("shutting down")
-	systemd.Stopping()
-	return d.close()
+	return errors.Join(systemd.Run(ctx, env.Out, "ready", addr), d.close())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -65,6 +66,19 @@ func (n *Notifier) send(lines ...string) {
 	if _, err := n.conn.Write([]byte(strings.Join(lines, "\n"))); err != nil && !errors.Is(err, net.ErrClosed) {
 		n.log.Debug("systemd was not notified", "error", err)
 	}
+}
+
+// Run prints the address of a process that has started, reports that it is ready, and blocks until ctx ends, when it
+// reports that the process stops.
+func (n *Notifier) Run(ctx context.Context, out io.Writer, address ...any) error {
+	if _, err := fmt.Fprintln(out, address...); err != nil {
+		return errors.New("print the address: " + err.Error())
+	}
+	n.Ready()
+	<-ctx.Done()
+	n.log.Info("shutting down")
+	n.Stopping()
+	return nil
 }
 
 // Ready reports the end of the start, and from then on that the process is alive.

@@ -14,6 +14,7 @@ import (
 	"github.com/mobgrid/mob/membership"
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -39,14 +40,9 @@ func DialOrRun(ctx context.Context, a *command.App, n *Flags) (*Session, error) 
 	}
 	c, err := a.Dial(ctx)
 	if err == nil {
-		if n.given("cluster", "host", "listen", "bt-listen") {
-			a.Note("note: --cluster, --host, --listen and --bt-listen are ignored: the daemon of %s has its own", n.Data)
-		}
-		if n.Network != nil {
-			a.Note("note: --network is ignored: the daemon of %s has its own", n.Data)
-		}
-		if c, _ := n.limits.Change(); !c.IsZero() {
-			a.Note("note: limits are ignored: `mob limit` changes the limits of the daemon of %s", n.Data)
+		if n.given("cluster", "host", "listen", "bt-listen", "network") || n.given(limit.Names[:]...) {
+			a.Note("note: --network, limits, --cluster, --host, --listen and --bt-listen are ignored: "+
+				"the daemon of %s has its own (`mob limit` changes its limits)", n.Data)
 		}
 		return &Session{Client: c}, nil
 	}

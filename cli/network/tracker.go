@@ -3,8 +3,6 @@ package network
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 
@@ -152,14 +150,7 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 		}
 		reloadMembership(&f.network, log, member)
 	})()
-	if _, err := fmt.Fprintln(a.Out, daemon.OwnAddr(h, addrs[0])); err != nil {
-		return errors.New("print the address: " + err.Error())
-	}
-	systemd.Ready()
-	<-ctx.Done()
-	log.Info("shutting down")
-	systemd.Stopping()
-	return nil
+	return systemd.Run(ctx, a.Out, daemon.OwnAddr(h, addrs[0]))
 }
 
 // trackerDir returns the directory for a tracker's key. A node with the same data

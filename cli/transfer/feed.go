@@ -153,7 +153,6 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 	if err != nil || !s.Info.Command {
 		return err
 	}
-	a.Note("serving %s until Ctrl-C", st.Name)
 	return serve(ctx, a, s, st)
 }
 

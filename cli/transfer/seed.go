@@ -188,7 +188,6 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	case f.wait > 0:
 		return waitForNodes(limited, a, s, st, f)
 	case s.Info.Command:
-		a.Note("serving %s until Ctrl-C", st.Name)
 		return serve(ctx, a, s, st)
 	}
 	return nil
@@ -265,6 +264,7 @@ func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Statu
 	if err != nil {
 		return err
 	}
+	a.Note("serving %s until Ctrl-C", st.Name)
 	p := a.Screen(true)
 	var damaged int64
 	f := term.State{Remedy: "nodes find this one only by the addresses in the link"}
