@@ -28,8 +28,8 @@ const MaxPush = group.MaxMessage - contentHead
 // PublishOptions are the options of [Feeds.Post].
 type PublishOptions struct {
 	// Push is the size in bytes of the largest content that is cast, at most [MaxPush]. 0 means [DefaultPush], a negative size that nothing is cast.
-	Push int64
-	Note string
+	Push int64  `json:"push,omitempty"`
+	Note string `json:"note,omitempty"`
 }
 
 // publisher publishes a feed.

@@ -155,8 +155,8 @@ func (c *Client) SetLimits(ctx context.Context, req LimitRequest) (l Limits, err
 }
 
 // Fleet asks the trackers of a link for the progress of all nodes.
-func (c *Client) Fleet(ctx context.Context, link *proto.Link) (f proto.Scrape, err error) {
-	return f, c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link.String()}, &f)
+func (c *Client) Fleet(ctx context.Context, link string) (f proto.Scrape, err error) {
+	return f, c.call(ctx, "POST", "/v1/fleet", LinkRequest{Link: link}, &f)
 }
 
 // Topology asks the trackers of a link for the measurements of the nodes of its swarm.

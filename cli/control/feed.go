@@ -16,10 +16,9 @@ type FeedRequest struct {
 	Name string `json:"name"`
 	// Trackers are for the link of a new feed.
 	Trackers []ma.Multiaddr `json:"trackers,omitempty"`
-	// Content names the transfer of a version. For Note and Push see [feed.PublishOptions].
+	// Content names the transfer of a version.
 	Content string `json:"content,omitempty"`
-	Note    string `json:"note,omitempty"`
-	Push    int64  `json:"push,omitempty"`
+	feed.PublishOptions
 }
 
 // feeds lists the feeds of the node.
@@ -50,7 +49,7 @@ func (s *Server) post(r *http.Request, req FeedRequest) (any, error) {
 	return task{
 		progress: func() Event { return Event{} },
 		run: func(ctx context.Context) (Event, error) {
-			h, err := s.cfg.Feeds.Post(ctx, req.Name, t, feed.PublishOptions{Note: req.Note, Push: req.Push})
+			h, err := s.cfg.Feeds.Post(ctx, req.Name, t, req.PublishOptions)
 			if err != nil {
 				return Event{}, err
 			}

@@ -98,7 +98,7 @@ func reportOne(ctx context.Context, s *daemon.Session, c command.Content) (repor
 	case !errors.Is(err, peer.ErrUnknownTransfer):
 		return r, err
 	}
-	fleet, err := s.Fleet(ctx, c.Link)
+	fleet, err := s.Fleet(ctx, c.Link.String())
 	switch {
 	case err == nil:
 		r.Fleet = &fleet

@@ -271,7 +271,7 @@ func serve(ctx context.Context, a *command.App, s *daemon.Session, st peer.Statu
 	for n, ask := 0, 0; ; n++ {
 		if n == ask && len(link.Trackers) > 0 {
 			f.Reason, ask = "", n+askEvery
-			if _, err := s.Fleet(ctx, link); err != nil {
+			if _, err := s.Fleet(ctx, st.Link); err != nil {
 				f.Reason, ask = err.Error(), n+askAgain
 			}
 		}

@@ -20,10 +20,6 @@ const fleetEvery = time.Second
 // waitForNodes waits until f.wait other nodes have reported to this node that they are complete. The counts of the
 // trackers are only shown, since anyone may announce anything.
 func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st peer.Status, f *seedFlags) error {
-	link, err := proto.ParseLink(st.Link)
-	if err != nil {
-		return err
-	}
 	p := a.Screen(f.quiet)
 	p.StallAfter = term.StallInterval // trackers learn of progress every 30 s
 	defer p.Clear()
@@ -53,7 +49,7 @@ func waitForNodes(ctx context.Context, a *command.App, s *daemon.Session, st pee
 		case st.Error != "":
 			return errors.New(st.Error)
 		}
-		if fleet, noFleet := s.Fleet(ctx, link); ctx.Err() == nil {
+		if fleet, noFleet := s.Fleet(ctx, st.Link); ctx.Err() == nil {
 			p.Show(waitFrame(st, f.wait, fleet, noFleet))
 		}
 		select {
