@@ -27,8 +27,8 @@ func (n *Node) Stats() Stats {
 	st := Stats{Transfers: map[Phase]int{}, Clusters: map[string]swarm.ClusterStatus{}}
 	for _, s := range n.transfers.count(&st) {
 		s.AddClusters(st.Clusters)
-		damaged, unreadable := s.Unavailable()
-		st.Damaged += damaged
+		damaged, unreadable, _ := s.OutOfService()
+		st.Damaged += len(damaged)
 		st.Unreadable += unreadable
 		if s.Isolation() != nil {
 			st.Isolated++

@@ -113,7 +113,7 @@ func (s *Swarm) Accept(stream network.Stream, hello *proto.Hello) {
 }
 
 func (s *Swarm) hello(key []byte) *proto.Hello {
-	_, unreadable := s.Unavailable()
+	_, unreadable, _ := s.OutOfService()
 	features := s.coding.Features() | proto.FeatureDemand
 	if s.cfg.Plan != nil {
 		features |= proto.FeatureHosts

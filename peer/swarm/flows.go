@@ -25,14 +25,13 @@ type flows struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	allowed int
-	running [maxLossyFlows]bool // by server, counted from 0
-	retry   time.Time           // before that none is started
+	started int // servers, which run until the session ends
 	closed  bool
 	growth  flowGrowth
 }
 
 func newFlows() *flows {
-	f := &flows{allowed: 1, running: [maxLossyFlows]bool{0: true}}
+	f := &flows{allowed: 1, started: 1}
 	f.changed.L = &f.mu
 	return f
 }
@@ -69,27 +68,12 @@ func (f *flows) allow(n int) {
 	}
 }
 
-// start returns the servers that may send and do not run. The caller runs them.
-func (f *flows) start(now time.Time) (servers []int) {
+// start returns the servers that may send and were not started yet: first to end-1. The caller starts them.
+func (f *flows) start() (first, end int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if now.Before(f.retry) {
-		return nil
-	}
-	for server := range f.allowed {
-		if !f.running[server] {
-			f.running[server] = true
-			servers = append(servers, server)
-		}
-	}
-	return servers
-}
-
-func (f *flows) failed(server int, until time.Time) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.running[server] = false
-	f.retry = until
+	first, f.started = f.started, max(f.started, f.allowed)
+	return first, f.started
 }
 
 func (f *flows) close() {

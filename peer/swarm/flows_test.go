@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,23 +56,17 @@ func TestFlowGrowth(t *testing.T) {
 	}
 }
 
-// Servers beyond those that may send rest until there may be more, or the session ends. One that could not be
-// started is started again after a pause, by its own number.
+// Servers beyond those that may send rest until there may be more, or the session ends. Each is started once.
 func TestFlowsRest(t *testing.T) { synctest.Test(t, testFlowsRest) }
 
 func testFlowsRest(t *testing.T) {
 	f := newFlows()
 	f.atLeast(3)
-	now := time.Now()
-	if got := f.start(now); !slices.Equal(got, []int{1, 2}) {
-		t.Fatalf("servers %v were started beside the first, want 1 and 2", got)
+	if first, end := f.start(); first != 1 || end != 3 {
+		t.Fatalf("servers %d to %d were started beside the first, want 1 and 2", first, end-1)
 	}
-	f.failed(1, now.Add(time.Hour))
-	if got := f.start(now); len(got) > 0 {
-		t.Errorf("servers %v were started without a pause", got)
-	}
-	if got := f.start(now.Add(time.Hour)); !slices.Equal(got, []int{1}) {
-		t.Errorf("servers %v were started after the pause, want 1", got)
+	if first, end := f.start(); first < end {
+		t.Errorf("servers %d to %d were started again", first, end-1)
 	}
 	sends := make(chan bool)
 	go func() {

@@ -160,13 +160,6 @@ func (k *checker) OutOfService() (damaged []int, unreadable int, why error) {
 	return damaged, unreadable, why
 }
 
-// Unavailable returns the numbers of damaged and of unreadable pieces.
-func (k *checker) Unavailable() (damaged, unreadable int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.damaged), len(k.unreadable)
-}
-
 // fileOf returns the name of the first file that has bytes of a piece.
 func (k *checker) fileOf(piece int) string {
 	names, _ := k.m.FilesOf([]int{piece}, 1)

@@ -25,17 +25,16 @@ const (
 // servers of a session share the queue.
 type server struct {
 	*nodePeer
-	ch      Channel                // nil before the first block
-	direct  *transport.Conn        // ch, if that is a bulk socket
-	dialed  <-chan *transport.Conn // a bulk socket that is being dialed, or nil
-	retry   time.Time              // when a bulk socket is dialed again
-	index   int                    // of the session's servers; the first one starts the remaining ones
-	sent    int64                  // bytes, by this one
-	loss    lossMeter
-	look    time.Time      // when the path of direct is looked at again
-	seen    transport.Path // what was seen last
-	rated   bool           // the congestion control of direct is rateBased
-	bounded bool           // lossyUnsent bytes wait in direct at most
+	ch     Channel                // nil before the first block
+	direct *transport.Conn        // ch, if that is a bulk socket
+	dialed <-chan *transport.Conn // a bulk socket that is being dialed, or nil
+	retry  time.Time              // when a bulk socket is dialed again
+	index  int                    // of the session's servers; the first one starts the remaining ones
+	sent   int64                  // bytes, by this one
+	loss   lossMeter
+	look   time.Time      // when the path of direct is looked at again
+	seen   transport.Path // what was seen last
+	rated  bool           // the congestion control of direct is rateBased
 }
 
 func (c *nodePeer) serve() {
@@ -46,17 +45,23 @@ func (c *nodePeer) serve() {
 	v.run()
 }
 
-// serveToo runs one more server if there is a direct path for it.
+// serveToo runs one more server. If there is no direct path for it, it tries again after a pause.
 func (c *nodePeer) serveToo(index int) {
-	ch, err := c.openDirect()
-	if err != nil {
-		c.flows.failed(index, time.Now().Add(c.swarm.cfg.Faults.DirectRetry))
+	for c.flows.await(index) {
+		ch, err := c.openDirect()
+		if err == nil {
+			v := &server{nodePeer: c, index: index, ch: ch, direct: ch}
+			v.adapt()
+			v.run()
+			return
+		}
 		c.swarm.log.Debug("no further bulk socket", "peer", c.peer, "error", err)
-		return
+		select {
+		case <-time.After(c.swarm.cfg.Faults.DirectRetry):
+		case <-c.ctx.Done():
+			return
+		}
 	}
-	v := &server{nodePeer: c, index: index, ch: ch, direct: ch}
-	v.adapt()
-	v.run()
 }
 
 // run serves the queue until the session ends.
@@ -206,10 +211,7 @@ func (v *server) adapt() {
 		}
 		v.route.rejected.Store(true)
 	}
-	if !v.bounded {
-		v.direct.SetUnsent(lossyUnsent)
-		v.bounded = true
-	}
+	v.direct.SetUnsent(lossyUnsent)
 	v.flows.grow(now, s)
 }
 
@@ -217,8 +219,7 @@ func (v *server) adapt() {
 // socket that can send it.
 const lossyUnsent = 32 << 10
 
-// share starts further servers where one flow is too slow. A server that finds no path is started
-// again after a pause.
+// share starts further servers where one flow is too slow.
 func (v *server) share(waiting int) {
 	if v.index > 0 || v.direct == nil {
 		return
@@ -229,7 +230,7 @@ func (v *server) share(waiting int) {
 	case waiting >= coreBacklog:
 		v.flows.atLeast(min(maxFlows, runtime.GOMAXPROCS(0)))
 	}
-	for _, i := range v.flows.start(time.Now()) {
+	for i, end := v.flows.start(); i < end; i++ {
 		v.swarm.wg.Go(func() { v.serveToo(i) })
 	}
 }

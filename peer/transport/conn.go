@@ -81,6 +81,9 @@ type Path struct {
 	Busy   time.Duration // with bytes to send or in flight
 }
 
+// Path returns the measurements of the path, the zero Path if there are none, as on other systems than Linux.
+func (c *Conn) Path() Path { return pathOf(c.raw) }
+
 // RTT returns the shortest round-trip time that the kernel has measured on a connection, 0 if it is
 // unknown.
 func RTT(c net.Conn) time.Duration { return pathOf(c).MinRTT }

@@ -19,9 +19,6 @@ func control(c net.Conn, f func(fd int) error) error {
 	return errors.Join(err, failed)
 }
 
-// Path returns the measurements of the path, the zero Path if there are none.
-func (c *Conn) Path() Path { return pathOf(c.raw) }
-
 func pathOf(c net.Conn) (p Path) {
 	_ = control(c, func(fd int) error {
 		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)

@@ -7,9 +7,6 @@ import (
 	"net"
 )
 
-// Path returns the zero Path: this system does not report measurements.
-func (*Conn) Path() Path { return Path{} }
-
 func pathOf(net.Conn) Path { return Path{} }
 
 // SetCongestion fails on this system.
