@@ -17,8 +17,8 @@ import (
 )
 
 // withNets returns the networks of a machine with one address.
-func withNets(prefix string) *localNets {
-	return &localNets{at: time.Now().Add(time.Hour), nets: []netip.Prefix{netip.MustParsePrefix(prefix)}}
+func withNets(prefix string) func() []netip.Prefix {
+	return func() []netip.Prefix { return []netip.Prefix{netip.MustParsePrefix(prefix)} }
 }
 
 func TestAddrRule(t *testing.T) {
@@ -61,7 +61,7 @@ func TestAddrRule(t *testing.T) {
 		if tt.by != "" {
 			by = netip.MustParseAddr(tt.by)
 		}
-		err := tt.rule.check(netip.MustParseAddr(tt.addr), by)
+		err := tt.rule.check(netip.MustParseAddr(tt.addr), by, "")
 		if err == nil && tt.want != "" || err != nil && (tt.want == "" || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s, returned by %q: %v, want %q", tt.addr, tt.by, err, tt.want)
 		}

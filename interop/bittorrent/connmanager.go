@@ -124,7 +124,7 @@ func (s *Server) enter(m *connManager) *connManager {
 
 func (m *connManager) addLinked(addrs []netip.AddrPort) {
 	m.addrs.add("", slices.DeleteFunc(slices.Clone(addrs), func(a netip.AddrPort) bool {
-		err := m.server.rule.check(a.Addr(), netip.Addr{})
+		err := m.server.rule.check(a.Addr(), netip.Addr{}, "")
 		if err != nil {
 			m.fail("client "+a.String(), err)
 		}

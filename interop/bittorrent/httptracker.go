@@ -102,15 +102,14 @@ func (h *httpTracker) Announce(
 
 // decodeReply decodes the reply of an HTTP tracker, with at most [maxAddrs] peers of each kind.
 func decodeReply(b []byte) (reply tracker.AnnounceResponse, err error) {
-	d, _, err := bdecode.ReadDict(b, "failure reason", "interval", "complete", "incomplete", "peers", "peers6")
+	d, _, err := bdecode.ReadDict(b, "failure reason", "interval", "peers", "peers6")
 	if err != nil {
 		return reply, errors.New("not the reply of a tracker")
 	}
 	if reason, _ := d["failure reason"].Bytes(); len(reason) > 0 {
 		return reply, fmt.Errorf("announce rejected: %q", reason[:min(len(reason), maxReason)])
 	}
-	count := func(key string) int32 { return int32(min(max(d.Integer(key), 0), math.MaxInt32)) }
-	reply.Interval, reply.Leechers, reply.Seeders = count("interval"), count("incomplete"), count("complete")
+	reply.Interval = int32(min(max(d.Integer("interval"), 0), math.MaxInt32))
 	reply.Peers = slices.Concat(compactPeers(d["peers"], net.IPv4len), listedPeers(d["peers"]), compactPeers(d["peers6"], net.IPv6len))
 	return reply, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -157,7 +158,7 @@ func (c *peerConn) join() {
 		ID:      proto.PeerID("bt:" + string(c.remote.peerID[:])),
 		Cluster: "bt:" + netip.AddrPortFrom(c.remote.addr.Addr(), port).String(),
 		Client:  clientName(c.extended.V, c.remote.peerID),
-		LAN:     c.swarm.server.localNets.contains(c.remote.addr.Addr()),
+		LAN:     slices.ContainsFunc(localNets(), func(p netip.Prefix) bool { return p.Contains(c.remote.addr.Addr()) }),
 	}, c)
 	all := []proto.Range{{Count: uint32(c.attachment.Pieces())}}
 	c.attachment.Send(&proto.Want{Pieces: all})

@@ -40,7 +40,6 @@ type Server struct {
 	rule     *addrRule // of addresses that links and trackers name
 
 	// Safe for concurrent use.
-	localNets  localNets
 	handshakes *quota.Shared[netip.Addr] // of connections in their handshake
 	clients    *quota.Shared[netip.Addr] // of connections after it
 	wg         sync.WaitGroup
@@ -72,7 +71,7 @@ func serve(cfg Config, l net.Listener) *Server {
 	}
 	s.dial = cfg.Dial
 	if s.dial == nil {
-		s.dial, s.rule = new(net.Dialer).DialContext, &addrRule{&s.localNets}
+		s.dial, s.rule = new(net.Dialer).DialContext, &addrRule{localNets}
 	}
 	s.limiter.SetRate(limit.Rate(cfg.Upload))
 	copy(s.peerID[:], "-MB0001-")

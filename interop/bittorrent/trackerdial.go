@@ -3,7 +3,6 @@ package bittorrent
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"net"
 	"net/netip"
 	"sync"
@@ -47,11 +46,7 @@ func (d *trackerDialer) dial(ctx context.Context, network, addr string) (net.Con
 
 // check fails unless the node may connect to the tracker at a.
 func (d *trackerDialer) check(a netip.Addr) error {
-	err := d.rule.check(a, netip.Addr{})
-	if rejected := new(rejectedAddr); errors.As(err, &rejected) && rejected.hint == "" {
-		rejected.hint = trackerHint
-	}
-	return err
+	return d.rule.check(a, netip.Addr{}, ": if the tracker is yours, start mobd with --bt-tracker and its URL")
 }
 
 func (d *trackerDialer) reached(a netip.Addr) {
@@ -64,7 +59,7 @@ func (d *trackerDialer) reached(a netip.Addr) {
 func (d *trackerDialer) checkPeer(a netip.Addr) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.rule.check(a, d.at)
+	return d.rule.check(a, d.at, "")
 }
 
 // listenPacket opens a socket to send to the tracker by UDP.
