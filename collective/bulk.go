@@ -20,11 +20,7 @@ const (
 
 // Broadcast returns the bytes of the root at every member.
 func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error) {
-	me := call{Name: opBroadcast, Root: uint16(root)}
-	err := c.do(ctx, me, func() error {
-		if err := c.check(root, b); err != nil {
-			return err
-		}
+	err := c.do(ctx, call{Name: opBroadcast}, root, [][]byte{b}, func() error {
 		if c.rank == root {
 			return c.broadcast(ctx, b)
 		}
@@ -32,21 +28,21 @@ func (c *Comm) Broadcast(ctx context.Context, root int, b []byte) ([]byte, error
 		if err != nil {
 			return err
 		}
-		var release func() error
-		if b, release, err = c.take(ctx, f); err != nil {
+		var served *peer.Transfer
+		if b, served, err = c.take(ctx, f); err != nil {
 			return err
 		}
 		c.send(frame{header: c.header(kindFetched)}, root)
 		if f.Kind == kindLink { // until all have fetched, this member serves its cluster
 			err = c.settle(ctx, root)
 		}
-		return errors.Join(err, release())
+		return errors.Join(err, c.release(served))
 	})
 	return b, err
 }
 
 func (c *Comm) broadcast(ctx context.Context, b []byte) error {
-	k, data, release, err := c.offer(b, maxCast)
+	k, data, served, err := c.offer(b, maxCast)
 	if err != nil {
 		return err
 	}
@@ -57,28 +53,24 @@ func (c *Comm) broadcast(ctx context.Context, b []byte) error {
 	if err == nil && k == kindLink {
 		err = c.settle(ctx, c.rank)
 	}
-	return errors.Join(err, release())
+	return errors.Join(err, c.release(served))
 }
 
 // Gather returns the bytes of all members at the root, by rank, and nil at the remaining members.
 func (c *Comm) Gather(ctx context.Context, root int, b []byte) (all [][]byte, err error) {
-	me := call{Name: opGather, Root: uint16(root)}
-	err = c.do(ctx, me, func() (err error) {
-		if err := c.check(root, b); err != nil {
-			return err
-		}
+	err = c.do(ctx, call{Name: opGather}, root, [][]byte{b}, func() (err error) {
 		if c.rank == root {
 			if all, err = c.gather(ctx, b); err != nil {
 				return err
 			}
 			return c.settle(ctx, root)
 		}
-		k, data, release, err := c.offer(b, maxSend)
+		k, data, served, err := c.offer(b, maxSend)
 		if err != nil {
 			return err
 		}
 		c.send(frame{header: c.header(k), data: data}, root)
-		return errors.Join(c.settle(ctx, root), release())
+		return errors.Join(c.settle(ctx, root), c.release(served))
 	})
 	return all, err
 }
@@ -93,8 +85,8 @@ func (c *Comm) gather(ctx context.Context, b []byte) ([][]byte, error) {
 			break
 		}
 		fetching.Go(func() {
-			data, release, err := c.take(ctx, f)
-			all[f.from], errs[f.from] = data, errors.Join(err, release())
+			data, served, err := c.take(ctx, f)
+			all[f.from], errs[f.from] = data, errors.Join(err, c.release(served))
 		})
 	}
 	fetching.Wait()
@@ -129,41 +121,41 @@ func (c *Comm) expectFetched(ctx context.Context) error {
 	return err
 }
 
-func noRelease() error { return nil }
-
 // offer returns what is sent instead of a value: the value, or if it is longer than most a link. The value is then served from memory until
 // release.
-func (c *Comm) offer(b []byte, most int) (k kind, data []byte, release func() error, err error) {
+func (c *Comm) offer(b []byte, most int) (k kind, data []byte, served *peer.Transfer, err error) {
 	if len(b) <= most {
-		return kindValue, b, noRelease, nil
+		return kindValue, b, nil, nil
 	}
-	t, err := c.g.Node().SeedBytes("value", b, peer.SeedOptions{})
-	if err != nil {
+	if served, err = c.g.Node().SeedBytes("value", b, peer.SeedOptions{}); err != nil {
 		return 0, nil, nil, err
 	}
-	return kindLink, []byte(t.Link().String()), func() error { return c.g.Node().Release(t) }, nil
+	return kindLink, []byte(served.Link().String()), served, nil
 }
 
-// take returns the value that a frame has, or links to. It is served until release.
-func (c *Comm) take(ctx context.Context, f frame) (data []byte, release func() error, err error) {
+// take returns the value that a frame has, or links to. Such a value is served until release.
+func (c *Comm) take(ctx context.Context, f frame) (data []byte, served *peer.Transfer, err error) {
 	if f.Kind == kindValue {
-		return f.data, noRelease, nil
+		return f.data, nil, nil
 	}
 	link, err := proto.ParseLink(string(f.data))
 	if f.Kind != kindLink || err != nil {
-		return nil, noRelease, fmt.Errorf("rank %d: %w", f.from, errFrame)
+		return nil, nil, fmt.Errorf("rank %d: %w", f.from, errFrame)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ctx, cancel)()
 	if data, err = c.g.Node().GetBytes(ctx, link, MaxValue); err != nil {
-		return nil, noRelease, cmp.Or(context.Cause(c.ctx), err)
+		return nil, nil, cmp.Or(context.Cause(c.ctx), err)
 	}
-	return data, func() error {
-		t, err := c.g.Node().Transfer(link.Manifest.String())
-		if err != nil {
-			return err
-		}
-		return c.g.Node().Release(t)
-	}, nil
+	served, err = c.g.Node().Transfer(link.Manifest.String())
+	return data, served, err
+}
+
+// release ends the transfer of a value, if there is one.
+func (c *Comm) release(served *peer.Transfer) error {
+	if served == nil {
+		return nil
+	}
+	return c.g.Node().Release(served)
 }

@@ -1,10 +1,10 @@
 package collective
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -42,29 +42,27 @@ type Comm struct {
 
 	rejecting sync.Mutex // held while a second group is rejected
 
-	mu      sync.Mutex
-	op      uint32 // number of the last operation, which is called call
-	call    call
-	frames  []frame // for it, in the order of arrival
-	early   []frame // for later ones: the remaining members may have completed a Broadcast of each root without this member
-	partial map[partialKey]*frame
+	mu   sync.Mutex
+	op   uint32 // number of the last operation, which is called call
+	call call
+	// By operation, in the order of arrival. There are later ones: the remaining members may have completed a Broadcast of each root
+	// without this member.
+	frames  map[uint32][]frame
+	partial map[partialKey][]byte
 	arrived chan struct{}  // holds a token if there is a frame for an operation
 	left    map[int]uint32 // ranks that have left, and their last operation
 }
 
-// partialKey names a value of which some data has arrived.
+// partialKey names a value of which some data has arrived. Its offset is 0.
 type partialKey struct {
-	from  int
-	op    uint32
-	kind  kind
-	index uint32
+	from int
+	header
 }
 
 func newComm(g *group.Group, r *roster, run uint64, rank int) *Comm {
 	c := &Comm{
 		g: g, roster: r, run: run, rank: rank, groups: r.clusters(), closed: make(chan struct{}),
-		partial: map[partialKey]*frame{},
-		arrived: make(chan struct{}, 1), left: map[int]uint32{},
+		frames: map[uint32][]frame{}, partial: map[partialKey][]byte{}, arrived: make(chan struct{}, 1), left: map[int]uint32{},
 	}
 	c.own = clusterOf(c.groups, rank)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -190,7 +188,7 @@ func (c *Comm) handle(m group.Message) {
 	}
 	switch {
 	case f.Kind == kindJoin && f.from < 0:
-		go reject(c.ctx, c.g, m.From, f.Run, errFull)
+		go reject(c.ctx, c.g, m.From, f.Run)
 	case f.Kind == kindJoin && f.Run != c.roster.Members[f.from].Call:
 		c.fail(ErrMember{f.from}) // it has failed, and joins again
 	case f.Kind == kindRoster && f.Run != c.run && c.rejecting.TryLock(): // a second group of the same name; Cast may block
@@ -245,27 +243,24 @@ func (c *Comm) put(f frame) {
 		return
 	}
 	if len(f.data) < int(f.Total) {
-		key := partialKey{f.from, f.Op, f.Kind, f.Index}
-		p := c.partial[key]
-		if p == nil {
-			p = &frame{header: f.header, from: f.from, data: make([]byte, 0, f.Total)}
-			c.partial[key] = p
+		key := partialKey{f.from, f.header}
+		key.Offset = 0
+		value, known := c.partial[key]
+		if !known {
+			value = make([]byte, 0, f.Total)
 		}
-		if int(f.Offset) != len(p.data) || f.Total != p.Total {
+		if int(f.Offset) != len(value) {
 			c.fail(fmt.Errorf("rank %d: %w", f.from, errFrame))
 			return
 		}
-		if p.data = append(p.data, f.data...); len(p.data) < int(p.Total) {
+		value = append(value, f.data...)
+		if c.partial[key] = value; len(value) < int(f.Total) {
 			return
 		}
 		delete(c.partial, key)
-		f = *p
+		f.data = value
 	}
-	if f.Op > c.op {
-		c.early = append(c.early, f)
-		return
-	}
-	c.frames = append(c.frames, f)
+	c.frames[f.Op] = append(c.frames[f.Op], f)
 	c.notify()
 }
 
@@ -280,12 +275,13 @@ func mismatch(op uint32, rank int, mine call, from int, other call) error {
 	return fmt.Errorf("operation %d: rank %d calls %s, and rank %d calls %s", op, rank, mine, from, other)
 }
 
-// do runs an operation.
-func (c *Comm) do(ctx context.Context, me call, run func() error) error {
+// do runs an operation with values of this member.
+func (c *Comm) do(ctx context.Context, me call, root int, values [][]byte, run func() error) error {
+	me.Root = uint16(root)
 	if err := c.start(me); err != nil {
 		return err
 	}
-	err := context.Cause(ctx)
+	err := cmp.Or(context.Cause(ctx), c.check(root, values))
 	if err == nil {
 		err = run()
 	}
@@ -299,23 +295,31 @@ func (c *Comm) do(ctx context.Context, me call, run func() error) error {
 	return nil
 }
 
+// check checks the arguments that all operations have.
+func (c *Comm) check(root int, values [][]byte) error {
+	if root < 0 || root >= c.Size() {
+		return fmt.Errorf("root %d of %d members", root, c.Size())
+	}
+	for _, b := range values {
+		if len(b) > MaxValue {
+			return fmt.Errorf("value of %d bytes, at most %d", len(b), MaxValue)
+		}
+	}
+	return nil
+}
+
 // start starts an operation.
 func (c *Comm) start(me call) error {
 	c.mu.Lock()
+	delete(c.frames, c.op)
 	c.op++
-	c.call, c.frames = me, nil
-	c.early = slices.DeleteFunc(c.early, func(f frame) bool {
-		if f.Op == c.op {
-			c.frames = append(c.frames, f)
-		}
-		return f.Op == c.op
-	})
+	c.call = me
 	for rank, last := range c.left {
 		if last < c.op {
 			c.fail(ErrMember{rank})
 		}
 	}
-	for _, f := range c.frames {
+	for _, f := range c.frames[c.op] {
 		if f.Call != me {
 			c.fail(mismatch(c.op, c.rank, me, f.from, f.Call))
 		}
@@ -333,10 +337,10 @@ const probeAfter = time.Second
 func (c *Comm) next(ctx context.Context) (frame, error) {
 	for probe := time.After(probeAfter); ; {
 		c.mu.Lock()
-		if len(c.frames) > 0 {
-			f := c.frames[0]
-			c.frames[0] = frame{}
-			c.frames = c.frames[1:]
+		if all := c.frames[c.op]; len(all) > 0 {
+			f := all[0]
+			all[0] = frame{}
+			c.frames[c.op] = all[1:]
 			c.mu.Unlock()
 			if f.Kind == kindProbe {
 				continue

@@ -16,5 +16,11 @@ func (c *Comm) Receiving() bool {
 func (c *Comm) Early() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.early)
+	n := 0
+	for op, all := range c.frames {
+		if op > c.op {
+			n += len(all)
+		}
+	}
+	return n
 }

@@ -25,18 +25,15 @@ func (c *Comm) Shuffle(ctx context.Context, to [][]byte, op Op) ([]byte, error) 
 }
 
 func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byte, op Op) ([]byte, error) {
-	me := call{Name: name, Root: uint16(root), Elem: uint32(op.Elem)}
+	me := call{Name: name, Elem: uint32(op.Elem)}
 	size := 0
 	if name != opShuffle && op.Elem > 0 {
 		size = len(values[0])
 		me.Size = uint32(size)
 	}
 	r := &reduction{c: c, op: op, values: values}
-	err := c.do(ctx, me, func() error {
-		err := c.check(root, values...)
+	err := c.do(ctx, me, root, values, func() error {
 		switch {
-		case err != nil:
-			return err
 		case name == opShuffle && len(values) != c.Size():
 			return fmt.Errorf("shuffle of %d values, want one for each of %d members", len(values), c.Size())
 		case op.Elem < 0 || op.Elem > maxData:
@@ -44,8 +41,9 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 		case op.Elem > 0 && size%op.Elem != 0:
 			return fmt.Errorf("vector of %d bytes with elements of %d", size, op.Elem)
 		}
-		r.plan, r.header = newPlan(name, root, size, op.Elem, c.groups, c.trees), c.header(kindPart)
-		if err = r.run(ctx); err == nil && name == opReduce {
+		r.plan = newPlan(name, root, size, op.Elem, c.groups, c.trees)
+		err := r.run(ctx)
+		if err == nil && name == opReduce {
 			err = c.settle(ctx, root)
 		}
 		return err
@@ -53,25 +51,11 @@ func (c *Comm) reduce(ctx context.Context, name opName, root int, values [][]byt
 	return r.out, err
 }
 
-// check checks the arguments that all operations have.
-func (c *Comm) check(root int, values ...[]byte) error {
-	if root < 0 || root >= c.Size() {
-		return fmt.Errorf("root %d of %d members", root, c.Size())
-	}
-	for _, b := range values {
-		if len(b) > MaxValue {
-			return fmt.Errorf("value of %d bytes, at most %d", len(b), MaxValue)
-		}
-	}
-	return nil
-}
-
 // reduction is an operation that merges values, at one member.
 type reduction struct {
 	c      *Comm
 	op     Op
 	plan   *plan
-	header header
 	values [][]byte
 	out    []byte
 
@@ -181,8 +165,8 @@ func (r *reduction) value(u int) []byte {
 }
 
 func (r *reduction) send(k kind, u int, b []byte, to ...int) {
-	h := r.header
-	h.Kind, h.Index = k, uint32(u)
+	h := r.c.header(k)
+	h.Index = uint32(u)
 	r.c.send(frame{header: h, data: b}, to...)
 }
 

@@ -263,7 +263,7 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 			return false, fmt.Errorf("join: %w", err)
 		}
 		if j.comm != nil && j.comm.roster.rank(m.From) < 0 {
-			reject(ctx, j.g, m.From, f.Run, errFull)
+			reject(ctx, j.g, m.From, f.Run)
 			return false, nil
 		}
 		if call, again := j.joined[m.From]; again && call != f.Run && j.accepted != nil {
@@ -323,11 +323,11 @@ func (j *joining) left(id libpeer.ID) {
 
 var errFull = errors.New("the group is full")
 
-// reject sends a node the reason why it cannot join.
-func reject(ctx context.Context, g *group.Group, to libpeer.ID, call uint64, why error) {
+// reject reports to a node that the group is full.
+func reject(ctx context.Context, g *group.Group, to libpeer.ID, call uint64) {
 	ctx, cancel := context.WithTimeout(ctx, abortTimeout)
 	defer cancel()
-	_ = g.Send(ctx, to, rejection(call, why))
+	_ = g.Send(ctx, to, rejection(call, errFull))
 }
 
 // rejection returns the message that ends a call of Join by its number, those that have the roster of a run, or all for 0.
