@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -16,22 +17,14 @@ import (
 type cast struct {
 	number   uint64
 	cost     int // as in an inbox
-	sum      [sha256.Size]byte
 	clusters map[string]*scatter
 	waiting  map[proto.PeerID]bool // members that have not taken it
 	start    time.Time
 }
 
-// parcel returns a part of the message.
-func (c *cast) parcel(self proto.PeerID, parts [][]byte, i int, flags uint8) *proto.Parcel {
-	return &proto.Parcel{
-		Sender: self, Number: c.number, Part: uint16(i), Parts: uint16(len(parts)), Flags: flags, Sum: c.sum, Payload: parts[i],
-	}
-}
-
 // scatter is how a message enters a cluster.
 type scatter struct {
-	parts [][]byte
+	parts Parcels        // for relays
 	relay []proto.PeerID // of each part
 	due   time.Time      // of a repair
 }
@@ -42,7 +35,8 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 	if len(b) > MaxMessage {
 		return fmt.Errorf("message of %d bytes, at most %d", len(b), MaxMessage)
 	}
-	c := &cast{sum: sha256.Sum256(b), clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
+	parcel := proto.Parcel{Sender: g.self, Flags: proto.ParcelRelay, Sum: sha256.Sum256(b)}
+	c := &cast{clusters: map[string]*scatter{}, waiting: map[proto.PeerID]bool{}}
 	c.cost = len(b) + (maxRelays+MaxMessage/proto.MaxParcel)*overhead
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -55,7 +49,7 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 		return ErrClosed
 	}
 	g.lastCast++
-	c.number, c.start = g.lastCast, time.Now()
+	c.number, c.start, parcel.Number = g.lastCast, time.Now(), g.lastCast
 	for name, ids := range g.clusters() {
 		var relays []*member
 		for _, id := range ids {
@@ -68,12 +62,12 @@ func (g *Group) Cast(ctx context.Context, b []byte) error {
 			continue
 		}
 		relays = relays[:min(len(relays), maxRelays)]
-		sc := &scatter{parts: cut(b, len(relays)), due: c.start.Add(heartbeat)}
+		sc := &scatter{parts: cut(parcel, b, len(relays)), due: c.start.Add(heartbeat)}
 		c.clusters[name] = sc
 		for i := range sc.parts {
 			m := relays[i%len(relays)]
 			sc.relay = append(sc.relay, m.id)
-			m.stream.send(c.parcel(g.self, sc.parts, i, proto.ParcelRelay))
+			m.stream.send(&sc.parts[i])
 		}
 	}
 	if len(c.waiting) > 0 {
@@ -122,7 +116,7 @@ func (g *Group) taken(m *member, number uint64) {
 
 // settle forgets a cast message that no member waits for. The caller holds the lock.
 func (g *Group) settle(c *cast) {
-	if len(c.waiting) == 0 && g.casts[c.number] == c {
+	if len(c.waiting) == 0 {
 		delete(g.casts, c.number)
 		g.castCost -= c.cost
 		g.changed.fire()
@@ -131,7 +125,8 @@ func (g *Group) settle(c *cast) {
 
 // reassign sends the parts that a lost member was to relay to another member of its cluster. The caller holds the lock.
 func (g *Group) reassign(lost *member) {
-	for _, c := range g.ordered() {
+	for _, number := range slices.Sorted(maps.Keys(g.casts)) {
+		c := g.casts[number]
 		delete(c.waiting, lost.id)
 		sc := c.clusters[lost.cluster]
 		if sc == nil {
@@ -146,20 +141,11 @@ func (g *Group) reassign(lost *member) {
 		for i, id := range sc.relay {
 			if id == lost.id && heir != nil {
 				sc.relay[i] = heir.id
-				heir.stream.send(c.parcel(g.self, sc.parts, i, proto.ParcelRelay))
+				heir.stream.send(&sc.parts[i])
 			}
 		}
 		g.settle(c)
 	}
-}
-
-// ordered returns the cast messages that some member has not taken, in order. The caller holds the lock.
-func (g *Group) ordered() (all []*cast) {
-	for _, c := range g.casts {
-		all = append(all, c)
-	}
-	slices.SortFunc(all, func(a, b *cast) int { return int(int64(a.number - b.number)) })
-	return all
 }
 
 // repairAfter is the least time between the last two members of a cluster that take a message before it is repaired. In a cluster where
@@ -170,7 +156,8 @@ const repairAfter = 2 * time.Second
 // since the cast doubles with each repair. It ends the sessions of members that take nothing, since they block Cast. The
 // caller holds the lock.
 func (g *Group) repair(now time.Time) {
-	for _, c := range g.ordered() {
+	for _, number := range slices.Sorted(maps.Keys(g.casts)) {
+		c := g.casts[number]
 		for id := range c.waiting {
 			if m := g.members[id]; now.Sub(c.start) >= takeTimeout && now.Sub(m.taken) >= takeTimeout {
 				g.breakUp(m.stream)
@@ -186,8 +173,9 @@ func (g *Group) repair(now time.Time) {
 					continue // if it has earlier parts to take, it is slow
 				}
 				sc.due = now.Add(now.Sub(c.start))
-				for i := range sc.parts {
-					m.stream.send(c.parcel(g.self, sc.parts, i, 0))
+				for _, p := range sc.parts {
+					p.Flags = 0
+					m.stream.send(&p)
 				}
 			}
 		}
@@ -208,12 +196,7 @@ func Pack(b []byte, rest ...byte) (Parcels, error) {
 	hash := sha256.New()
 	hash.Write(b)
 	hash.Write(rest)
-	parts := cut(b, 1)
-	all := make(Parcels, len(parts))
-	for i := range all {
-		all[i] = proto.Parcel{Part: uint16(i), Parts: uint16(len(parts)), Sum: [sha256.Size]byte(hash.Sum(nil)), Payload: parts[i], Rest: rest}
-	}
-	return all, nil
+	return cut(proto.Parcel{Sum: [sha256.Size]byte(hash.Sum(nil)), Rest: rest}, b, 1), nil
 }
 
 // Send sends a message to one member. It blocks while a session with the member is opened, which continues if ctx ends, and does not wait

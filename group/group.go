@@ -58,7 +58,6 @@ type Group struct {
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
 	close   sync.Once
-	unbind  func() bool // from the end of the node
 
 	mu      sync.Mutex // guards what follows; nothing under it waits for the network or a channel
 	members map[proto.PeerID]*member
@@ -126,8 +125,10 @@ func Join(_ context.Context, n *peer.Node, cfg Config) (*Group, error) {
 	}
 	g.ctx, g.cancel = context.WithCancel(g.link.Context())
 	g.wg.Go(g.announce)
-	g.wg.Go(g.tick)
-	g.unbind = context.AfterFunc(g.link.Context(), g.Close) // which waits for the lock
+	g.wg.Go(func() {
+		g.tick()
+		g.Close() // if the node has closed
+	})
 	g.mu.Unlock()
 	return g, nil
 }
@@ -147,9 +148,6 @@ const lingerTimeout = time.Second
 func (g *Group) Close() {
 	g.close.Do(func() {
 		g.link.Leave()
-		g.mu.Lock()
-		g.unbind()
-		g.mu.Unlock()
 		ctx, cancel := context.WithTimeout(g.link.Context(), lingerTimeout)
 		defer cancel()
 		g.Flush(ctx)

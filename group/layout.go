@@ -30,14 +30,15 @@ func keyID(key [32]byte) cid.Cid {
 	return proto.ManifestCID(sum[:])
 }
 
-// cut cuts a message for a cluster of members into parts that are equally long within a byte.
-func cut(b []byte, members int) [][]byte {
+// cut cuts a message for a cluster of members into parts that are equally long within a byte. The parcels have the other fields of p.
+func cut(p proto.Parcel, b []byte, members int) Parcels {
 	n := max(1, min(members, maxRelays, len(b)/leastPart), (len(b)+proto.MaxParcel-1)/proto.MaxParcel)
-	parts := make([][]byte, n)
-	for i := range parts {
-		parts[i] = b[i*len(b)/n : (i+1)*len(b)/n]
+	all := make(Parcels, n)
+	for i := range all {
+		all[i] = p
+		all[i].Part, all[i].Parts, all[i].Payload = uint16(i), uint16(n), b[i*len(b)/n:(i+1)*len(b)/n]
 	}
-	return parts
+	return all
 }
 
 // forwards returns the receivers of a part of sender from the member self, in a sorted cluster. A relay

@@ -22,12 +22,14 @@ func TestCut(t *testing.T) {
 		{65536, 1, 1}, {65537, 1, 2}, {MaxMessage, 8, 16}, {3 << 18, 8, 12},
 	} {
 		b := bytes.Repeat([]byte("0123456789"), tt.size/10+1)[:tt.size]
-		parts := cut(b, tt.members)
+		parts := cut(proto.Parcel{}, b, tt.members)
 		shortest, longest := tt.size, 0
+		var all []byte
 		for _, p := range parts {
-			shortest, longest = min(shortest, len(p)), max(longest, len(p))
+			shortest, longest = min(shortest, len(p.Payload)), max(longest, len(p.Payload))
+			all = append(all, p.Payload...)
 		}
-		if len(parts) != tt.parts || longest-shortest > 1 || longest > proto.MaxParcel || !bytes.Equal(slices.Concat(parts...), b) {
+		if len(parts) != tt.parts || longest-shortest > 1 || longest > proto.MaxParcel || !bytes.Equal(all, b) {
 			t.Errorf("%d bytes for %d members: %d parts of %d to %d bytes, want %d parts", tt.size, tt.members, len(parts), shortest, longest, tt.parts)
 		}
 	}
