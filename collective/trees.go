@@ -131,13 +131,11 @@ func (t tree) grow(top int, neighbors [][]int) (height int) {
 // parseTrees reads the parents of all trees, a byte for each.
 func parseTrees(b []byte, clusters int) (trees []tree, _ error) {
 	for parents := range slices.Chunk(b, clusters) {
-		t, homes := make(tree, len(parents)), 0
+		t := make(tree, len(parents))
 		for i, parent := range parents {
-			if t[i] = int(parent); t[i] == i {
-				homes++
-			}
+			t[i] = int(parent)
 		}
-		if len(t) != clusters || homes != 1 || !t.connected() {
+		if len(t) != clusters || !t.connected() {
 			return nil, fmt.Errorf("trees of %d clusters: %w", clusters, errFrame)
 		}
 		trees = append(trees, t)
@@ -145,7 +143,7 @@ func parseTrees(b []byte, clusters int) (trees []tree, _ error) {
 	return trees, nil
 }
 
-// connected reports whether all clusters lead to the home.
+// connected reports whether all clusters lead to one home.
 func (t tree) connected() bool {
 	for i := range t {
 		for range t {
@@ -154,7 +152,7 @@ func (t tree) connected() bool {
 			}
 			i = t[i]
 		}
-		if t[i] != i {
+		if i != t.home() {
 			return false
 		}
 	}

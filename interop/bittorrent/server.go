@@ -177,10 +177,6 @@ func remoteAddr(conn net.Conn) netip.AddrPort { return addrPort(conn.RemoteAddr(
 
 // addrPort returns the address of a TCP socket, invalid for another one.
 func addrPort(a net.Addr) netip.AddrPort {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.AddrPort{}
-	}
-	addr := tcp.AddrPort()
+	addr, _ := netip.ParseAddrPort(a.String())
 	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port())
 }
