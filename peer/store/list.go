@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,10 +20,10 @@ import (
 
 // listing is the result of a walk.
 type listing struct {
-	root    string        // path of the file or directory, without symbolic links
-	top     *proto.Entry  // of the directory itself, if the manifest needs it
-	entries []proto.Entry // in the order of a manifest
-	closed  []string      // paths in the content of what may not be read, which is not in entries
+	root    string          // path of the file or directory, without symbolic links
+	top     *proto.Entry    // of the directory itself, if the manifest needs it
+	entries []proto.Entry   // in the order of a manifest
+	closed  map[string]bool // paths in the content of what may not be read, which is not in entries
 }
 
 // ClosedError is returned by [Scan] if files or directories may not be read.
@@ -50,20 +51,21 @@ func (e *ClosedError) Unwrap() error { return fs.ErrPermission }
 // list lists the file or directory at path, which is not a symbolic link. The listing is made again if closed is not nil: it
 // leaves out these paths without a look.
 func list(ctx context.Context, path string, opt *ScanOptions, closed map[string]bool) (*listing, error) {
-	w := walker{ctx: ctx, opt: opt, listing: listing{root: path}, leave: closed, taken: make(map[vfs.ID]string)}
+	w := walker{ctx: ctx, opt: opt, listing: listing{root: path, closed: make(map[string]bool)}, leave: closed, taken: make(map[vfs.ID]string)}
 	return w.walk()
 }
 
 // skip calls f with the paths that were left out. It fails if there are some and f is nil.
 func (l *listing) skip(f func(path string)) error {
-	if f == nil && len(l.closed) > 0 {
-		e := &ClosedError{More: max(0, len(l.closed)-maxClosed)}
-		for _, path := range l.closed[:len(l.closed)-e.More] {
+	paths := slices.Sorted(maps.Keys(l.closed))
+	if f == nil && len(paths) > 0 {
+		e := &ClosedError{More: max(0, len(paths)-maxClosed)}
+		for _, path := range paths[:len(paths)-e.More] {
 			e.Paths = append(e.Paths, filepath.Join(l.root, filepath.FromSlash(path)))
 		}
 		return e
 	}
-	for _, path := range l.closed {
+	for _, path := range paths {
 		f(path)
 	}
 	return nil
@@ -71,11 +73,7 @@ func (l *listing) skip(f func(path string)) error {
 
 // check lists the content again, and returns a [*ChangedError] about what differs.
 func (l *listing) check(ctx context.Context, opt *ScanOptions) error {
-	closed := make(map[string]bool)
-	for _, path := range l.closed {
-		closed[path] = true
-	}
-	now, err := list(ctx, l.root, opt, closed)
+	now, err := list(ctx, l.root, opt, l.closed)
 	if err != nil {
 		return asRemoved(err)
 	}
@@ -301,7 +299,7 @@ func (w *walker) orLeave(path string, err error) error {
 	if w.leave != nil || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	w.closed = append(w.closed, path)
+	w.closed[path] = true
 	return nil
 }
 

@@ -130,7 +130,7 @@ func (d opening) recordRoot(made bool) error {
 	if made {
 		root.Born = d.tree.root.Born(".")
 	}
-	return d.setRecord(len(d.m.Entries), func(f *journal.File) { *f = root })
+	return d.setRecord(len(d.m.Entries), func(f *fileRecord) { f.File = root })
 }
 
 // checkThere returns [ErrGone] if none of the content's files exists.
@@ -356,7 +356,7 @@ func (d opening) claimEntry(entry int, info fs.FileInfo) error {
 	if e.Kind == proto.Symlink || d.files.at(entry).Inode != 0 || info.IsDir() != (e.Kind == proto.Dir) || !d.unrecorded(e, d.tree.name(entry), info) {
 		return nil
 	}
-	return d.setRecord(entry, func(f *journal.File) { *f = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}} })
+	return d.setRecord(entry, func(f *fileRecord) { f.File = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}} })
 }
 
 // loadPieces sets what the journal has, except for pieces of missing files.
@@ -406,8 +406,7 @@ func (d opening) takeOverEntry(entry int, info fs.FileInfo) error {
 	if f.Stamp == stampOf(info) { // its pieces are of this state
 		is.Stamp = f.Stamp
 	}
-	d.files.happened(entry, pieceMissing)
-	return d.setRecord(entry, func(f *journal.File) { *f = is })
+	return d.setRecord(entry, func(f *fileRecord) { f.File, f.state = is, f.state.next(pieceMissing) })
 }
 
 // looksOurs reports whether the file of an entry has a mode that the store gives it.

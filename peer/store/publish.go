@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mobgrid/mob/peer/store/journal"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -76,7 +75,7 @@ func (d publisher) recordFinal() error {
 	}
 	for i := range d.m.Entries {
 		if e := &d.m.Entries[i]; e.Kind == proto.File && e.Size == 0 {
-			err := d.setRecord(i, func(f *journal.File) { f.Final = f.Final || f.Inode != 0 }) // not the user's
+			err := d.setRecord(i, func(f *fileRecord) { f.Final = f.Final || f.Inode != 0 }) // not the user's
 			if err != nil {
 				return err
 			}
@@ -362,25 +361,24 @@ func (d publisher) publishEmpty(entry int, e *proto.Entry) error {
 
 // stampEmpty records the state in which Publish left an empty file.
 func (d publisher) stampEmpty(entry int, info fs.FileInfo) error {
-	return d.setRecord(entry, func(f *journal.File) { f.Stamp = stampOf(info) })
+	return d.setRecord(entry, func(f *fileRecord) { f.Stamp = stampOf(info) })
 }
 
 // setRecord changes the record of an entry, here and in the journal.
-func (d *Disk) setRecord(entry int, change func(f *journal.File)) error {
+func (d *Disk) setRecord(entry int, change func(f *fileRecord)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return os.ErrClosed
 	}
-	was := d.files.at(entry).File
+	was := d.files.at(entry)
 	is := was
-	if change(&is); is == was {
-		return nil
+	if change(&is); is.File != was.File {
+		if err := d.journal.SetFile(entry, is.File); err != nil {
+			return err
+		}
 	}
-	if err := d.journal.SetFile(entry, is); err != nil {
-		return err
-	}
-	d.files.update(entry, func(f *fileRecord) { f.File = is })
+	d.files.update(entry, change)
 	return nil
 }
 

@@ -49,16 +49,11 @@ func (d writer) recordInode(entry int, name string, was fs.FileInfo) (uint64, er
 	if err != nil {
 		return 0, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.closed {
-		return 0, os.ErrClosed
-	}
-	rec := d.files.update(entry, func(f *fileRecord) {
+	inode := vfs.StatOf(info).Inode
+	return inode, d.setRecord(entry, func(f *fileRecord) {
 		f.foreign = f.changed(was)
-		f.Stamp, f.Born, f.Final = journal.Stamp{Inode: vfs.StatOf(info).Inode}, born, false
+		f.Stamp, f.Born, f.Final = journal.Stamp{Inode: inode}, born, false
 	})
-	return rec.Inode, d.journal.SetFile(entry, rec.File)
 }
 
 // findAlias returns an [*AliasError] if what is at a name of the content, and was not there

@@ -363,8 +363,8 @@ func (d writer) recorded(created bool, entry int, err error) error {
 // madeEntry records that the store created what info describes.
 func (d writer) madeEntry(entry int, info fs.FileInfo) error {
 	born := d.tree.root.Born(d.tree.name(entry))
-	return d.setRecord(entry, func(f *journal.File) {
-		*f = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Made: f.Made || f.Inode == 0, Born: born}
+	return d.setRecord(entry, func(f *fileRecord) {
+		f.File = journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}, Made: f.Made || f.Inode == 0, Born: born}
 	})
 }
 

@@ -40,13 +40,10 @@ type Journal struct {
 // Create creates a journal at path for content of a shape. It
 // removes an existing file or link first and never truncates it, since path may be a link to another file.
 func Create(fsys vfs.FS, path string, h Header, shape Shape) (*Journal, error) {
-	const flags = os.O_RDWR | os.O_CREATE | os.O_EXCL | syscall.O_NOFOLLOW
-	f, err := fsys.OpenFile(path, flags, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		if err = fsys.Remove(path); err == nil {
-			f, err = fsys.OpenFile(path, flags, 0o600)
-		}
+	if err := fsys.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
+	f, err := fsys.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
