@@ -478,5 +478,5 @@ func (t *tree) setMetadata(f vfs.File, info fs.FileInfo, name string, e *proto.E
 			return t.withPath(name, err)
 		}
 	}
-	return f.Chmod(t.mode(e, info))
+	return t.withPath(name, f.Chmod(t.mode(e, info)))
 }

@@ -217,10 +217,33 @@ func (r *asRoot) OpenFile(name string, flag int, perm fs.FileMode) (f File, err 
 		if err := r.as.checkOpen(osFile{opened}, flag, r.within(name)); err != nil {
 			return errors.Join(&fs.PathError{Op: "open", Path: at, Err: err}, opened.Close())
 		}
-		f = osFile{opened}
+		f = asFile{osFile{opened}, r.as, r.within(name)}
 		return nil
 	})
 	return f, err
+}
+
+// asFile is an open file as far as a user may use it.
+type asFile struct {
+	osFile
+	as   *asUser
+	made bool // at or below what was made for the user
+}
+
+// Chmod implements [File].
+func (f asFile) Chmod(mode fs.FileMode) error {
+	if err := f.as.checkOwner(int(f.Fd()), f.made); err != nil {
+		return &fs.PathError{Op: "chmod", Path: f.Name(), Err: err}
+	}
+	return f.osFile.Chmod(mode)
+}
+
+// SetModTime implements [File].
+func (f asFile) SetModTime(t time.Time) (bool, error) {
+	if err := f.as.checkOwner(int(f.Fd()), f.made); err != nil {
+		return true, &fs.PathError{Op: "chtimes", Path: f.Name(), Err: err}
+	}
+	return f.osFile.SetModTime(t)
 }
 
 // Lstat implements [Root].
@@ -272,8 +295,20 @@ func (r *asRoot) Mkdir(name string, perm fs.FileMode) error {
 	return r.at(name, mayWrite, func(at string) error { return os.Mkdir(at, perm) })
 }
 
-// adjust calls f with a path to what has a name, which the process's or this user owns: only an owner
-// sets modes and times.
+// checkOwner fails unless the user, or for what was made the process's user, owns an open file that is not a link: only an owner sets
+// modes and times.
+func (a *asUser) checkOwner(fd int, made bool) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK || st.Uid != a.user.UID && (st.Uid != a.self || !made) {
+		return unix.EACCES
+	}
+	return nil
+}
+
+// adjust calls f with a path to what has a name, see checkOwner.
 func (r *asRoot) adjust(name string, f func(path string) error) error {
 	return r.at(name, 0, func(at string) error {
 		fd, err := unix.Open(at, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
@@ -281,13 +316,8 @@ func (r *asRoot) adjust(name string, f func(path string) error) error {
 			return &fs.PathError{Op: "open", Path: at, Err: err}
 		}
 		defer unix.Close(fd)
-		var st unix.Stat_t
-		if err := unix.Fstat(fd, &st); err != nil {
-			return &fs.PathError{Op: "stat", Path: at, Err: err}
-		}
-		link := st.Mode&unix.S_IFMT == unix.S_IFLNK
-		if link || st.Uid != r.as.user.UID && (st.Uid != r.as.self || !r.within(name)) {
-			return &fs.PathError{Op: "chmod", Path: at, Err: unix.EACCES}
+		if err := r.as.checkOwner(fd, r.within(name)); err != nil {
+			return &fs.PathError{Op: "chmod", Path: at, Err: err}
 		}
 		return f(procPath(fd))
 	})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -197,6 +198,44 @@ func TestResolveHidesNames(t *testing.T) {
 		_, err := As(&User{UID: uint32(os.Geteuid()) + 1}, "").Resolve(path)
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestModeOfFileOfAnotherOwner opens files of several owners for a user that may write to them. Only an owner sets mode and time.
+func TestModeOfFileOfAnotherOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make files of other users")
+	}
+	dir, err := os.MkdirTemp("/tmp", "mob") // $TMPDIR may be for one user only
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const user = 60002
+	for name, owner := range map[string]int{"own": user, "other": user + 1, "root": 0} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, nil, 0o666), os.Chmod(path, 0o666), os.Chown(path, owner, owner)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := As(&User{UID: user}, "").OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, timed := f.SetModTime(time.Unix(1, 0))
+		moded := f.Chmod(0o600)
+		info, err := os.Stat(path)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if owner == user && (timed != nil || moded != nil || info.Mode() != 0o600) {
+			t.Errorf("%s: %v, %v, mode %v", name, timed, moded, info.Mode())
+		}
+		if owner != user && (!errors.Is(timed, fs.ErrPermission) || !errors.Is(moded, fs.ErrPermission) || info.Mode() != 0o666) {
+			t.Errorf("%s: %v, %v, mode %v", name, timed, moded, info.Mode())
 		}
 	}
 }

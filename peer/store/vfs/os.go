@@ -189,6 +189,9 @@ func (r osRoot) checkNoLink(name string, stat func() (fs.FileInfo, error)) error
 // osFile is an [os.File] with further calls of the system.
 type osFile struct{ *os.File }
 
+// system returns the system's file.
+func (f osFile) system() *os.File { return f.File }
+
 func newFile(f *os.File, err error) (File, error) {
 	if err != nil {
 		return nil, err
@@ -198,11 +201,11 @@ func newFile(f *os.File, err error) (File, error) {
 
 // CopyFrom implements [File].
 func (f osFile) CopyFrom(src File) error {
-	from, ok := src.(osFile)
+	from, ok := src.(interface{ system() *os.File })
 	if !ok {
 		return fs.ErrInvalid
 	}
 	// With copy_file_range(2) on Linux, which shares blocks.
-	_, err := io.Copy(f.File, from.File)
+	_, err := io.Copy(f.File, from.system())
 	return err
 }
