@@ -76,9 +76,13 @@ func (r *roster) reached(self proto.PeerID, members []group.Member) bool {
 const (
 	// joinEvery is the time between looks for the member with the lowest peer id.
 	joinEvery = 50 * time.Millisecond
-	// joinTimeout bounds a message to it. rosterTimeout bounds the time in which all members accept a roster.
-	joinTimeout   = 3 * time.Second
+	// joinTimeout bounds a message to it.
+	joinTimeout = 3 * time.Second
+	// rosterTimeout bounds the time in which all members accept a roster: then its coordinator sends another one.
 	rosterTimeout = 5 * time.Second
+	// startTimeout is the time after which another member gives a roster up. It is longer: the coordinator may just have sent a start,
+	// and the run would end.
+	startTimeout = 3 * rosterTimeout
 )
 
 // joining is the state of a call of Join.
@@ -163,10 +167,19 @@ func (j *joining) run(ctx context.Context) (*Comm, error) {
 			j.asked = ""
 		default:
 		}
-		if j.comm != nil && time.Since(j.since) > rosterTimeout {
+		if j.overdue() {
 			j.reset()
 		}
 	}
+}
+
+// overdue reports whether the roster should have been started or replaced.
+func (j *joining) overdue() bool {
+	timeout := startTimeout
+	if j.accepted != nil {
+		timeout = rosterTimeout
+	}
+	return j.comm != nil && time.Since(j.since) > timeout
 }
 
 // reset gives a roster up. If the other members have started with it, the next join has another number, which ends their run.

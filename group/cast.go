@@ -199,6 +199,10 @@ func Pack(b []byte, rest ...byte) (Parcels, error) {
 	return cut(proto.Parcel{Sum: [sha256.Size]byte(hash.Sum(nil)), Rest: rest}, b, 1), nil
 }
 
+// sendAttempts is the number of failed dials after which a member cannot be reached. One dial may fail because both members dial each other
+// at the same time, from the ports at which they listen.
+const sendAttempts = 3
+
 // Send sends a message to one member. It blocks while a session with the member is opened, which continues if ctx ends, and does not wait
 // for the member to take the message: see [Group.Drain].
 func (g *Group) Send(ctx context.Context, to libpeer.ID, b []byte) error {
@@ -228,7 +232,7 @@ func (g *Group) SendPacked(ctx context.Context, to libpeer.ID, all Parcels) erro
 			}
 			m.stream.notify()
 			return nil
-		case !m.dialing && attempts >= 0 && m.attempts > attempts:
+		case !m.dialing && attempts >= 0 && m.attempts >= attempts+sendAttempts:
 			return fmt.Errorf("send to %s: the member cannot be reached", to)
 		case attempts < 0:
 			attempts = m.attempts

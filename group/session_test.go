@@ -152,3 +152,30 @@ func TestPauseAfterDuplicate(t *testing.T) {
 		t.Errorf("%d dials, at most %d", all, most)
 	}
 }
+
+// One failed dial does not mean that a member cannot be reached: both may have dialed at the same time.
+func TestSendAfterFailedDials(t *testing.T) {
+	h := peertest.Stranger(t)
+	n := trackerOf(t, h.ID(), h.Addrs()).Start(t, "A")
+	var dials atomic.Int64
+	h.SetStreamHandler(proto.GroupProtocol, func(s network.Stream) {
+		if dials.Add(1) < 3 {
+			_ = s.Reset()
+			return
+		}
+		_, _ = s.Write(append(frame(t, helloOf("Z")), parcel(h, 5, "")...))
+	})
+	g, err := group.Join(t.Context(), n, group.Config{Key: [32]byte{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	for len(g.Members()) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := g.Send(ctx, h.ID(), []byte("message")); err != nil {
+		t.Error(err)
+	}
+}
