@@ -1,7 +1,6 @@
 // Command report reads what `go test -json` prints, from standard input, and
 // prints a summary: a line for each package, all of what
-// failed, and at the end the slowest tests, and what was skipped and why. Arguments are further things
-// that were skipped. It fails when a test did, or when there was none.
+// failed, and at the end the slowest tests, and what was skipped and why. It fails when a test did, or when there was none.
 package main
 
 import (
@@ -52,7 +51,7 @@ func main() {
 			break
 		}
 	}
-	r.end(os.Args[1:])
+	r.end()
 	if r.failed > 0 || r.passed == 0 {
 		os.Exit(1)
 	}
@@ -142,17 +141,14 @@ func short(pkg string) string {
 // slowest is the number of tests whose times are printed.
 const slowest = 10
 
-func (r *report) end(notes []string) {
+func (r *report) end() {
 	tests := slices.SortedFunc(maps.Keys(r.took), func(a, b test) int { return cmp.Compare(r.took[b], r.took[a]) })
 	fmt.Fprintln(r.out, "\nslowest:")
 	for _, t := range tests[:min(slowest, len(tests))] {
 		fmt.Fprintf(r.out, "  %6.1f s  %s.%s\n", r.took[t], short(t.pkg), t.name)
 	}
-	if r.skipped+len(notes) > 0 {
+	if r.skipped > 0 {
 		fmt.Fprintln(r.out, "\nskipped:")
-	}
-	for _, note := range notes {
-		fmt.Fprintf(r.out, "  %s\n", note)
 	}
 	for _, why := range slices.Sorted(maps.Keys(r.skips)) {
 		fmt.Fprintf(r.out, "  %s\n    %s\n", why, strings.Join(r.skips[why], "\n    "))

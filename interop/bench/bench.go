@@ -14,30 +14,19 @@ import (
 // Bench runs systems on a case, one at a time.
 type Bench struct {
 	Case
-	// Show, if not nil, is called at the start of each stage and several times a second
-	// during the fetching, one call at a time.
-	Show func(Progress)
+	// Show is called with the progress at the start of each stage and several times a second
+	// during the fetching, one call at a time. Nil: not called.
+	Show func(progress string)
 
 	dir     string
 	content string
 	cold    bool // runs do not warm the memory
 }
 
-// Progress is the progress of a run.
-type Progress struct {
-	// Stage is such as "fetching", Took the time since its start.
-	Stage string
-	Took  time.Duration
-	// Complete of Receivers have their copies. Both are zero in other stages than the fetching.
-	Complete, Receivers int
-}
-
-// String describes the progress.
-func (p Progress) String() string {
-	if p.Receivers == 0 {
-		return p.Stage
+func (b *Bench) show(progress string) {
+	if b.Show != nil {
+		b.Show(progress)
 	}
-	return fmt.Sprintf("%s for %.1f s, %d of %d nodes complete", p.Stage, p.Took.Seconds(), p.Complete, p.Receivers)
 }
 
 // NewBench validates the case and makes the content, in a new directory below dir that Close
@@ -83,7 +72,7 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if !b.cold {
-		m.show("warming memory", 0)
+		b.show("warming memory")
 		// Using more than half of the available memory would evict caches.
 		warm := min(int64(len(b.Receivers())+1)*b.Size, availableMemory()/2)
 		if err := warmMemory(ctx, dir, warm); err != nil {
@@ -98,7 +87,7 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	}
 	defer func() { err = errors.Join(err, grid.Close()) }()
 	m.grid = grid
-	m.show("preparing", 0)
+	b.show("preparing")
 	tr, err := b.prepare(ctx, m.system, b.site(grid, dir))
 	if err != nil {
 		return fmt.Errorf("prepare: %w", err)
@@ -106,7 +95,7 @@ func (b *Bench) run(ctx context.Context, m *measurement) (err error) {
 	err = m.measure(ctx, tr)
 	used, closed := tr.Close()
 	m.result.CPU, m.result.Peak = used.CPU.Seconds(), used.Peak
-	m.show("comparing copies", 0)
+	b.show("comparing copies")
 	err = errors.Join(err, closed, m.compare(ctx, tr)) // after a failure too
 	if delivered := float64(m.result.Copied) * float64(b.Size); delivered > 0 {
 		m.result.CPUPerGB = m.result.CPU / (delivered / 1e9)

@@ -3,6 +3,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -63,8 +64,7 @@ func (r *Report) checkCopies(res *Result) error {
 		receivers += c.Nodes
 	}
 	var errs []error
-	copies := append(res.medianCopies((*Run).wanCopies), res.medianCopies((*Run).rackCopies)...)
-	for _, c := range copies {
+	for _, c := range res.medianCopies() {
 		if limit := copiesLimit + res.killed()/float64(receivers); c.Copies > limit {
 			errs = append(errs, fmt.Errorf("%s: %.3f copies entered %s, at most %.2f should", res.System, c.Copies, c.Cluster, limit))
 		}
@@ -72,25 +72,18 @@ func (r *Report) checkCopies(res *Result) error {
 	return errors.Join(errs...)
 }
 
-func (r *Run) wanCopies() []ClusterCopies  { return r.Copies }
-func (r *Run) rackCopies() []ClusterCopies { return r.RackCopies }
-
-// medianCopies is the median of the copies that entered each cluster, or each rack; of an even
+// medianCopies is the median of the copies that entered each cluster and each rack; of an even
 // number of runs the greater of the two in the center.
-func (r *Result) medianCopies(of func(*Run) []ClusterCopies) []ClusterCopies {
-	var median []ClusterCopies
-	if len(r.Runs) == 0 {
-		return nil
-	}
-	for i, c := range of(r.Runs[0]) {
-		var all []float64
-		for _, run := range r.Runs {
-			if copies := of(run); i < len(copies) { // a failed run may have none
-				all = append(all, copies[i].Copies)
-			}
+func (r *Result) medianCopies() (median []ClusterCopies) {
+	entered := map[string][]float64{}
+	for _, run := range r.Runs {
+		for _, c := range slices.Concat(run.Copies, run.RackCopies) {
+			entered[c.Cluster] = append(entered[c.Cluster], c.Copies)
 		}
-		slices.Sort(all)
-		median = append(median, ClusterCopies{Cluster: c.Cluster, Copies: all[len(all)/2]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(entered)) {
+		all := slices.Sorted(slices.Values(entered[name]))
+		median = append(median, ClusterCopies{Cluster: name, Copies: all[len(all)/2]})
 	}
 	return median
 }

@@ -27,27 +27,12 @@ type measurement struct {
 	killed    map[Receiver]bool
 }
 
-// show reports the progress.
-func (m *measurement) show(stage string, took time.Duration) {
-	if m.bench.Show == nil {
-		return
-	}
-	p := Progress{Stage: stage, Took: took}
-	if stage == fetching {
-		p.Complete, p.Receivers = m.complete(), len(m.bench.Receivers())
-	}
-	m.bench.Show(p)
-}
-
 // complete returns the number of complete receivers.
 func (m *measurement) complete() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.completed)
 }
-
-// fetching is the stage that is measured.
-const fetching = "fetching"
 
 // measure runs a prepared transfer and fills in the result. It reads counters as soon as the
 // last receiver is complete.
@@ -198,12 +183,13 @@ func (m *measurement) watch(ctx context.Context, start time.Time, end func(error
 		if err != nil {
 			return err
 		}
-		m.show(fetching, time.Since(start))
+		now, complete := time.Since(start), m.complete()
+		m.bench.show(fmt.Sprintf("fetching for %.1f s, %d of %d nodes complete", now.Seconds(), complete, len(m.bench.Receivers())))
 		bytes := uint64(0)
 		for _, n := range carried {
 			bytes += n.Bytes
 		}
-		if err := stalled.check(bytes, m.complete(), m.bench.Size, time.Since(start)); err != nil {
+		if err := stalled.check(bytes, complete, m.bench.Size, now); err != nil {
 			end(err)
 		}
 		select {

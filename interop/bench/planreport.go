@@ -21,42 +21,21 @@ func (c *PlanCase) links() string {
 	return c.Model + ", asymmetric"
 }
 
-// WriteTable writes the report as a table for each model.
+// WriteTable writes the report as a table.
 func (r *PlanReport) WriteTable(out io.Writer) error {
 	fmt.Fprintf(out, "a tree of switches with %d hosts, %s; sums of rates relative to flat\n",
 		r.Nodes, runs(len(r.Cases[0].Results[0].Relative)))
-	for cases := r.Cases; len(cases) > 0; {
-		last := slices.IndexFunc(cases, func(c *PlanCase) bool { return c.links() != cases[0].links() })
-		if last < 0 {
-			last = len(cases)
+	t := newTable(out, "links", "hosts", "algorithm", "sum", "of min-cuts")
+	for _, c := range r.Cases {
+		for _, p := range c.Results {
+			of := figure(p.Mean)
+			if len(p.Relative) > 1 {
+				of = fmt.Sprintf("%s (%s-%s)", of, figure(slices.Min(p.Relative)), figure(slices.Max(p.Relative)))
+			}
+			t.row(c.links(), fmt.Sprint(c.Destinations), p.Algorithm, of, fmt.Sprintf("%.2f", p.OfCuts))
 		}
-		fmt.Fprintf(out, "\n%s\n", cases[0].links())
-		t := newTable(out, "hosts", "algorithm", "sum", "of min-cuts", "lowest", "median", "highest", "planned in")
-		for _, c := range cases[:last] {
-			c.addRows(t)
-		}
-		if err := t.w.Flush(); err != nil {
-			return err
-		}
-		cases = cases[last:]
 	}
-	return nil
-}
-
-func (c *PlanCase) addRows(t table) {
-	for i, p := range c.Results {
-		hosts := ""
-		if i == 0 {
-			hosts = fmt.Sprint(c.Destinations)
-		}
-		all := slices.Sorted(slices.Values(p.Relative))
-		of := figure(p.Mean)
-		if len(all) > 1 {
-			of = fmt.Sprintf("%s (%s-%s)", of, figure(all[0]), figure(all[len(all)-1]))
-		}
-		t.row(hosts, p.Algorithm, of, fmt.Sprintf("%.2f", p.OfCuts),
-			figure(p.Lowest/1e6), figure(p.Median/1e6), figure(p.Highest/1e6)+" MB/s", figure(1000*p.PlanningSeconds)+" ms")
-	}
+	return t.w.Flush()
 }
 
 func runs(n int) string {

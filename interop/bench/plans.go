@@ -3,8 +3,6 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"time"
 
 	"github.com/mobgrid/mob/mob/plan"
 )
@@ -17,7 +15,7 @@ type PlanCase struct {
 	Results      []PlanResult `json:"results"`
 }
 
-// PlanResult is the runs of one planner. Rates are in bytes per second.
+// PlanResult is the runs of one planner.
 type PlanResult struct {
 	Algorithm string `json:"algorithm"`
 	// Relative has for each run the sum of the rates of all destinations, divided by the sum of flat.
@@ -26,15 +24,8 @@ type PlanResult struct {
 	Mean     float64   `json:"mean_relative_to_flat"`
 	// OfCuts is the sum of the rates of all runs, divided by the sum of the min-cuts.
 	OfCuts float64 `json:"of_min_cuts"`
-	// Lowest, Median and Highest are of the rates of all destinations of all runs.
-	Lowest  float64 `json:"lowest_rate"`
-	Median  float64 `json:"median_rate"`
-	Highest float64 `json:"highest_rate"`
-	// PlanningSeconds is the median of the runs. It does not include finding the routes.
-	PlanningSeconds float64 `json:"planning_seconds"`
 
-	rates, times []float64
-	cuts         float64
+	rates, cuts float64 // these sums
 }
 
 // NewPlanCase makes a case without runs.
@@ -55,62 +46,46 @@ func (c *PlanCase) Run(seed uint64) error {
 	if err != nil {
 		return err
 	}
+	chosen := rng.Perm(PlanNodes)[:c.Destinations+1]
 	var hosts []string
-	for _, h := range rng.Perm(PlanNodes)[:c.Destinations+1] {
+	for _, h := range chosen {
 		hosts = append(hosts, fmt.Sprint("n", h))
 	}
-	flat, _, err := plannedRates(n, "flat", hosts, seed)
+	flat, err := sumOfRates(n, "flat", hosts, seed)
 	if err != nil {
 		return err
 	}
-	cuts, err := n.Cuts(hosts[0])
+	all, err := n.Cuts(hosts[0])
 	if err != nil {
 		return err
 	}
-	least := 0.0
-	for _, name := range hosts[1:] {
-		var h int
-		if _, err := fmt.Sscanf(name, "n%d", &h); err != nil {
-			return err
-		}
-		least += cuts[h].Rate
+	cuts := 0.0
+	for _, h := range chosen[1:] {
+		cuts += all[h].Rate
 	}
 	for i := range c.Results {
 		r := &c.Results[i]
-		rates, took, err := plannedRates(n, r.Algorithm, hosts, seed)
+		rate, err := sumOfRates(n, r.Algorithm, hosts, seed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.Algorithm, err)
 		}
-		r.add(rates, sum(rates)/sum(flat), least, took)
+		r.Relative = append(r.Relative, rate/flat)
+		r.Mean = sum(r.Relative) / float64(len(r.Relative))
+		r.rates, r.cuts = r.rates+rate, r.cuts+cuts
+		r.OfCuts = r.rates / r.cuts
 	}
 	return nil
 }
 
-// plannedRates plans a broadcast from the first of the hosts to the other ones, and returns what these
-// get, and how long planning took.
-func plannedRates(n *plan.Network, algorithm string, hosts []string, seed uint64) ([]float64, time.Duration, error) {
-	began := time.Now()
+// sumOfRates plans a broadcast from the first of the hosts to the other ones, and returns the sum of what these
+// get.
+func sumOfRates(n *plan.Network, algorithm string, hosts []string, seed uint64) (float64, error) {
 	p, err := n.Plan(algorithm, hosts[0], hosts[1:], seed)
-	took := time.Since(began)
 	if err != nil {
-		return nil, 0, err
+		return 0, err
 	}
 	rates, err := n.Rates(algorithm, p)
-	return rates[1:], took, err
-}
-
-// add adds a run.
-func (r *PlanResult) add(rates []float64, relative, cuts float64, took time.Duration) {
-	r.Relative = append(r.Relative, relative)
-	r.Mean = sum(r.Relative) / float64(len(r.Relative))
-	r.rates = append(r.rates, rates...)
-	r.cuts += cuts
-	r.OfCuts = sum(r.rates) / r.cuts
-	slices.Sort(r.rates)
-	r.Lowest, r.Median, r.Highest = r.rates[0], r.rates[len(r.rates)/2], r.rates[len(r.rates)-1]
-	r.times = append(r.times, took.Seconds())
-	slices.Sort(r.times)
-	r.PlanningSeconds = r.times[len(r.times)/2]
+	return sum(rates), err
 }
 
 func sum(all []float64) (s float64) {

@@ -38,7 +38,7 @@ func TestPlanCase(t *testing.T) {
 				best = max(best, p.Mean)
 			}
 			for _, p := range c.Results {
-				if p.OfCuts > 1+1e-9 || !(p.Lowest > 0) || p.Lowest > p.Median || p.Median > p.Highest {
+				if p.OfCuts > 1+1e-9 || !(p.Mean > 0) {
 					t.Errorf("%s: %+v", c.links(), p)
 				}
 				switch p.Algorithm {
@@ -64,7 +64,7 @@ func TestPlanReport(t *testing.T) {
 	if err := errors.Join(r.WriteTable(&table), writeJSON(&text, r)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"means of 3 runs", "\nmixed\n", "\nmixed, asymmetric\n", " of min-cuts ", "     40 ", " edmonds "} {
+	for _, want := range []string{"means of 3 runs", " mixed  ", "mixed, asymmetric  ", " of min-cuts\n", "     40 ", " edmonds "} {
 		if !strings.Contains(table.String(), want) {
 			t.Errorf("no %q in\n%s", want, &table)
 		}
@@ -81,7 +81,7 @@ func TestPlanCaseRepeats(t *testing.T) {
 	a, b := planReportOf(t, false), planReportOf(t, false)
 	for i := range a.Cases {
 		for k, p := range a.Cases[i].Results {
-			if q := b.Cases[i].Results[k]; p.Mean != q.Mean || p.Lowest != q.Lowest {
+			if q := b.Cases[i].Results[k]; p.Mean != q.Mean || p.OfCuts != q.OfCuts {
 				t.Errorf("%s: %v, and again %v", p.Algorithm, p.Mean, q.Mean)
 			}
 		}

@@ -132,7 +132,7 @@ func runCase(ctx context.Context, a *command.App, f *commonFlags, c bench.Case, 
 		for _, s := range systems {
 			name := f.runName(s.Name(), i)
 			p := a.Screen(false)
-			b.Show = func(now bench.Progress) { p.Show(term.Text(name + ": " + now.String())) }
+			b.Show = func(progress string) { p.Show(term.Text(name + ": " + progress)) }
 			run := b.Run(ctx, s)
 			p.Clear()
 			if err := ctx.Err(); err != nil {

@@ -26,7 +26,7 @@ Links draw their rates from a model, in Mbit/s:
 All planners have the same links, source and destinations. Rates of plans that share out
 the links (stable, fpfr, balanced, edmonds) are the rates of their trees. In other plans flows
 share links fairly, and no host forwards more than it gets. "mob-bench plan --help" says what
-the planners do. One seed gives one result, except for the times.`
+the planners do. One seed gives one result.`
 
 const plannersExample = `  mob-bench planners
   mob-bench planners --model mixed --destinations 10,100,399 --algorithms stable,fpfr,flat --json`
