@@ -2,7 +2,6 @@ package peer
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	libhost "github.com/libp2p/go-libp2p/core/host"
@@ -55,12 +54,10 @@ func (d documents) find(ctx context.Context, file string, from libpeer.ID, key [
 
 // withPlan returns a running transfer whose plan has a content id, nil if there is none.
 func (d documents) withPlan(id []byte) *Transfer {
-	all := d.transfers.all()
-	i := slices.IndexFunc(all, func(t *Transfer) bool {
-		return t.state().running() && string(t.Link().Plan.Bytes()) == string(id)
-	})
-	if i < 0 {
-		return nil
+	for _, t := range d.transfers.all() {
+		if t.state().running() && string(t.Link().Plan.Bytes()) == string(id) {
+			return t
+		}
 	}
-	return all[i]
+	return nil
 }

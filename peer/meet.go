@@ -34,18 +34,14 @@ const maxMet = 32
 // the lesser id returns the other. Every node returns its matches in the sites of a source, whose nodes get the
 // manifest first and connect to no member.
 func matches(self proto.PeerID, cluster string, members []proto.Member, near []string) (out []proto.Member) {
-	own := proto.ClusterGroup(cluster, 1)
-	sites := map[string][]proto.Member{own: {{ID: self}}}
+	own, sites := proto.ClusterGroup(cluster, 1), map[string][]proto.Member{}
+	members = append(slices.Clone(members), proto.Member{ID: self, Cluster: cluster})
+	slices.SortFunc(members, func(a, b proto.Member) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	for _, m := range members {
 		site := proto.ClusterGroup(m.Cluster, 1)
 		sites[site] = append(sites[site], m)
 	}
-	order := func(a, b proto.Member) int { return strings.Compare(string(a.ID), string(b.ID)) }
-	for _, list := range sites {
-		slices.SortFunc(list, order)
-	}
-	size := len(sites[own])
-	rank, _ := slices.BinarySearchFunc(sites[own], proto.Member{ID: self}, order)
+	size, rank := len(sites[own]), slices.IndexFunc(sites[own], func(m proto.Member) bool { return m.ID == self })
 	for site, list := range sites {
 		if site == own {
 			continue

@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/ipfs/go-cid"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -173,7 +170,7 @@ func (r *run) share() error {
 		Host:       n.host,
 		Bulk:       n.bulk,
 		Addrs:      n.dialer.addrBytes,
-		Seed:       seedOf(n.host.ID(), r.ID),
+		Seed:       rand.Uint64(),
 		Limits:     r.swarmLimits(),
 		Sharing:    n.sharing,
 		Tuning:     n.cfg.Tuning,
@@ -213,14 +210,6 @@ func (r *run) share() error {
 	why := s.Run(r.members)
 	beside.Wait()
 	return why
-}
-
-// seedOf returns the seed of random choices, which differs between nodes and transfers.
-func seedOf(node libpeer.ID, content cid.Cid) uint64 {
-	h := fnv.New64a()
-	h.Write([]byte(node))
-	h.Write(content.Bytes())
-	return h.Sum64()
 }
 
 // complete puts fetched files in their place once every piece is stored, and flushes them.

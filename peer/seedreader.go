@@ -52,7 +52,18 @@ func (n *Node) SeedBytes(name string, b []byte, opt SeedOptions) (*Transfer, err
 
 // spool copies r to a file without a name.
 func (n *Node) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.File, error) {
-	in := &spoolReader{ctx: ctx, r: r, progress: opt.Progress}
+	var read int64
+	in := readerFunc(func(p []byte) (int, error) {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		k, err := r.Read(p)
+		read += int64(k)
+		if opt.Progress != nil {
+			opt.Progress(read, 0)
+		}
+		return k, err
+	})
 	f, err := datadir.InMemory(n.cfg.Data)
 	if err != nil {
 		return nil, err
@@ -69,31 +80,15 @@ func (n *Node) spool(ctx context.Context, r io.Reader, opt *SeedOptions) (*os.Fi
 	if err != nil {
 		return nil, err
 	}
-	if _, err = io.Copy(disk, io.MultiReader(io.NewSectionReader(f, 0, in.n), in)); err != nil {
+	if _, err = io.Copy(disk, io.MultiReader(io.NewSectionReader(f, 0, read), in)); err != nil {
 		return nil, errors.Join(err, disk.Close())
 	}
 	return disk, nil
 }
 
-// spoolReader reads r, and reports progress.
-type spoolReader struct {
-	ctx      context.Context
-	r        io.Reader
-	n        int64 // bytes
-	progress func(done, total int64)
-}
+type readerFunc func(p []byte) (int, error)
 
-func (r *spoolReader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	n, err := r.r.Read(p)
-	r.n += int64(n)
-	if r.progress != nil {
-		r.progress(r.n, 0)
-	}
-	return n, err
-}
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // seedFile hashes and serves an open file. After an error, the caller closes it.
 func (n *Node) seedFile(ctx context.Context, name string, f *os.File, planned []byte, opt *SeedOptions) (*Transfer, error) {
