@@ -1,9 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"io/fs"
 
 	"github.com/mobgrid/mob/peer/store/vfs"
 )
@@ -21,18 +20,19 @@ func (e *AliasError) Error() string {
 		"such as one that tells upper from lower case", e.Path, e.Other)
 }
 
-// fileID is the ID of a file.
-type fileID struct {
-	vfs.ID
-	file int
+// aliasError returns an [*AliasError] about two entries.
+func (t *tree) aliasError(entry, other int) error {
+	return &AliasError{Path: t.fullPath(t.name(entry)), Other: t.fullPath(t.name(other))}
 }
 
-// findAliases returns an [*AliasError] if two files of the content are one, of those that exist and have one name.
-func (t *tree) findAliases(ids []fileID) error {
-	slices.SortFunc(ids, func(a, b fileID) int { return cmp.Or(cmp.Compare(a.Inode, b.Inode), cmp.Compare(a.Device, b.Device)) })
-	for i := 1; i < len(ids); i++ {
-		if a, b := ids[i-1], ids[i]; a.ID == b.ID {
-			return &AliasError{Path: t.fullPath(t.name(min(a.file, b.file))), Other: t.fullPath(t.name(max(a.file, b.file)))}
+// findAlias returns an [*AliasError] if what has the name of an entry, of which info is, and was not there
+// when the store was opened, is a file that the store has created at another name.
+func (d writer) findAlias(entry int, info fs.FileInfo) error {
+	inode := vfs.StatOf(info).Inode
+	for _, other := range d.files.all(func(f *fileRecord) bool { return f.Owns(inode) }) {
+		there, err := d.tree.stat(other)
+		if other != entry && err == nil && there != nil && vfs.SameFile(info, there) {
+			return d.tree.aliasError(other, entry)
 		}
 	}
 	return nil

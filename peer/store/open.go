@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -176,7 +177,8 @@ func (d opening) inspectAll() error {
 			return err
 		}
 	}
-	ids, final := make([]fileID, 0, len(d.m.Entries)), true
+	var alias error
+	seen, final := make(map[vfs.ID]int), true
 	look := looker{t: d.tree}
 	for i := range d.m.Entries {
 		hasBytes := d.tree.size(i) > 0
@@ -193,18 +195,16 @@ func (d opening) inspectAll() error {
 		final = final && info != nil
 		if hasBytes && info != nil {
 			final = final && d.files.at(i).state == fileFinal && info.Size() == d.tree.size(i)
-			if s := vfs.StatOf(info); s.Inode != 0 && s.Links == 1 {
-				ids = append(ids, fileID{vfs.IDOf(info), i})
+			if !seed && vfs.StatOf(info).Links == 1 {
+				if other, ok := seen[vfs.IDOf(info)]; ok {
+					alias = d.tree.aliasError(other, i)
+				}
+				seen[vfs.IDOf(info)] = i
 			}
 		}
 	}
-	if err := d.journal.SetFiles(d.seeded); err != nil {
+	if err := cmp.Or(d.journal.SetFiles(d.seeded), alias); err != nil {
 		return err
-	}
-	if !seed {
-		if err := d.tree.findAliases(ids); err != nil {
-			return err
-		}
 	}
 	awaitTick(d.files.lastChange()) // before the files are read
 	d.loadPieces()

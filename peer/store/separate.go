@@ -56,25 +56,6 @@ func (d writer) recordInode(entry int, name string, was fs.FileInfo) (uint64, er
 	})
 }
 
-// findAlias returns an [*AliasError] if what is at a name of the content, and was not there
-// when the store was opened, is a file that the store has created at another name.
-func (d writer) findAlias(name string, s vfs.Stat) error {
-	for _, other := range d.files.all(func(f *fileRecord) bool { return f.Owns(s.Inode) }) {
-		path := d.tree.name(other)
-		if path == name {
-			continue
-		}
-		info, err := d.tree.stat(other)
-		if err != nil || info == nil {
-			continue
-		}
-		if o := vfs.StatOf(info); o.Inode == s.Inode && o.Device == s.Device {
-			return &AliasError{Path: d.tree.fullPath(path), Other: d.tree.fullPath(name)}
-		}
-	}
-	return nil
-}
-
 // tempPrefix is the prefix of the names of the copies of the content with that manifest.
 func tempPrefix(manifest [32]byte) string { return ".mob-" + hex.EncodeToString(manifest[:8]) + "-" }
 

@@ -259,7 +259,7 @@ func (d writer) existsError(entry int) error {
 	if err != nil {
 		return d.tree.withPath(name, err)
 	}
-	if err := d.findAlias(name, vfs.StatOf(info)); err != nil {
+	if err := d.findAlias(entry, info); err != nil {
 		return err
 	}
 	what, _ := d.tree.difference(entry, info)
