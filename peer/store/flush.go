@@ -283,18 +283,15 @@ func (t *tree) syncParent() error {
 // syncAll flushes the whole file system of the root if there are many files, or no descriptors to open them. Otherwise it calls
 // each.
 func (t *tree) syncAll(files int, each func() error) error {
-	if files >= bulkFiles {
-		if done, err := t.syncFS(); done {
+	if files < bulkFiles {
+		if err := each(); !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
 			return err
 		}
 	}
-	err := each()
-	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		if done, err := t.syncFS(); done {
-			return err
-		}
+	if done, err := t.syncFS(); done {
+		return err
 	}
-	return err
+	return each()
 }
 
 // syncFS flushes the file system of the root. It reports false if the system has no such call, or some files are on another one.
