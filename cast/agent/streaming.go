@@ -110,7 +110,7 @@ func (s *streaming) open() (consumer, error) {
 // progress implements [job].
 func (s *streaming) progress() Progress {
 	st := s.receiver.Stats()
-	p := Progress{Bytes: st.Bytes, Held: s.receiver.Held(), Waiting: st.Waiting}
+	p := Progress{Bytes: st.Bytes, Held: st.Held, Waiting: st.Waiting}
 	began := s.writing.Load()
 	slow := began != 0 && time.Since(time.Unix(0, began)) > slowWrite
 	switch {

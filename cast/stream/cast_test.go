@@ -158,7 +158,7 @@ func (c *cast) releaseOnce() {
 	held := ^uint64(0)
 	for _, r := range c.receivers {
 		if !r.dropped {
-			held = min(held, r.Held())
+			held = min(held, r.Stats().Held)
 		}
 	}
 	if held == ^uint64(0) || held == c.released || c.keep {

@@ -116,7 +116,7 @@ func TestConsumerFails(t *testing.T) {
 		}
 	}
 	s.want(t, size)
-	if got, want := fails.Held(), c.count()-1; got != want { // without the last one, which ends the stream
+	if got, want := fails.Stats().Held, c.count()-1; got != want { // without the last one, which ends the stream
 		t.Errorf("the receiver without a consumer holds %d of %d records", got, want)
 	}
 }

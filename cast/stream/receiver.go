@@ -56,6 +56,8 @@ type Receiver struct {
 type ReceiverStats struct {
 	// Bytes is the number of bytes that the consumer has taken.
 	Bytes int64
+	// Held is the number of the first incomplete record. The last record, which ends the stream, does not count.
+	Held uint64
 	// Waiting is the reason why no more is fetched now, or empty.
 	Waiting string
 }
@@ -130,14 +132,7 @@ func (r *Receiver) Add(b []byte) error {
 	return nil
 }
 
-// Held returns the number of the first incomplete record.
-func (r *Receiver) Held() uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.heldRecord()
-}
-
-// heldRecord implements Held. The caller holds the lock. The last record, which ends the stream, does not count.
+// heldRecord implements Held of [ReceiverStats]. The caller holds the lock.
 func (r *Receiver) heldRecord() uint64 {
 	if p := r.parts.at(r.held); p != nil {
 		return p.record
@@ -152,7 +147,7 @@ func (r *Receiver) heldRecord() uint64 {
 func (r *Receiver) Stats() ReceiverStats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return ReceiverStats{Bytes: r.bytes, Waiting: r.waiting}
+	return ReceiverStats{Bytes: r.bytes, Held: r.heldRecord(), Waiting: r.waiting}
 }
 
 // Release reports that every receiver has the records below n, which need not be served any more. If this receiver does not have

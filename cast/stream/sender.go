@@ -50,7 +50,7 @@ func NewSender(cfg SenderConfig) *Sender {
 	return &Sender{cfg: cfg, space: newSpace(cfg.Dir, cfg.Spool), epoch: epochPieces, wake: make(chan struct{}, 1)}
 }
 
-// Release reports that every receiver has the records below n, which the sender may free. See [Receiver.Held]. It is called by
+// Release reports that every receiver has the records below n, which the sender may free. See [ReceiverStats]. It is called by
 // one goroutine at a time.
 func (s *Sender) Release(n uint64) {
 	s.released.Store(max(s.released.Load(), n))

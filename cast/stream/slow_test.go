@@ -71,7 +71,7 @@ func TestSlowConsumer(t *testing.T) {
 	peertest.Eventually(t, "all is full, and the other receiver has all that was published", func() bool {
 		st = c.sender.Stats()
 		_, spooled := lags.Used()
-		return st.Full && spooled > 0 && lags.Stats().Waiting != "" && keeps.Held() == c.count()
+		return st.Full && spooled > 0 && lags.Stats().Waiting != "" && keeps.Stats().Held == c.count()
 	})
 	got := lags.Stats()
 	if inMemory, spooled := lags.Used(); got.Bytes > 0 || spooled == 0 || spooled > spool || inMemory > memory || got.Waiting == "" {
