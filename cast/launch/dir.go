@@ -16,23 +16,20 @@ const dirPrefix = "mob."
 // openDir opens the program's directory: the one at path, which the script created, or a new one if another user
 // could have created that one or could replace it.
 func openDir(path string) (string, *os.Root, error) {
-	var err error
 	if filepath.IsAbs(path) && strings.HasPrefix(filepath.Base(path), dirPrefix) {
 		if root, err := openPrivate(path); err == nil {
 			return path, root, nil
 		}
 	}
-	for _, parent := range []string{os.TempDir(), "/var/tmp", "/dev/shm"} {
-		if path, err = os.MkdirTemp(parent, dirPrefix); err != nil {
-			continue
-		}
-		var root *os.Root
-		if root, err = openPrivate(path); err == nil {
-			return path, root, nil
-		}
+	path, err := os.MkdirTemp("", dirPrefix)
+	if err != nil {
+		return "", nil, err
+	}
+	root, err := openPrivate(path)
+	if err != nil {
 		_ = os.Remove(path)
 	}
-	return "", nil, err
+	return path, root, err
 }
 
 // openPrivate opens a directory. It fails unless only the user of this process can use it, and no other user can
