@@ -112,14 +112,14 @@ func newCaster(cfg Config) (c *caster, err error) {
 		Keep:     cfg.Keep,
 		Log:      cfg.Log,
 	})
-	if cfg.Output != "" {
-		for i, h := range c.hosts {
-			h.output = outputs[i]
-		}
-		c.node, err = startGatherNode(&cfg)
-	} else {
-		c.node, err = startNode(cfg.Data, ownCluster(&cfg), !cfg.streams(), cfg.Log)
+	for i, path := range outputs {
+		c.hosts[i].output = path
 	}
+	start := startNode
+	if cfg.Output != "" {
+		start = startGatherNode
+	}
+	c.node, err = start(&cfg)
 	if err != nil {
 		return nil, err
 	}

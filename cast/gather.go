@@ -77,7 +77,7 @@ func startGatherNode(cfg *Config) (*node, error) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() { // the state behind a link is elsewhere
 		return nil, fmt.Errorf("%s is not the directory of an earlier gather: move it away", dir)
 	}
-	n, err := startNodeIn(dir, ownCluster(cfg), true, cfg.Umask, cfg.Log)
+	n, err := startNodeIn(dir, cfg)
 	n.parent = parent
 	if _, inUse := errors.AsType[*datadir.InUseError](err); inUse {
 		return nil, fmt.Errorf("another gather copies to %s: wait for its end", cfg.Output)

@@ -123,11 +123,12 @@ func (h *host) sendMessages(p *launch.Process, ended <-chan struct{}) error {
 			var records [][]byte
 			var first uint64
 			records, first, changed = s.records.from(next)
-			next = max(next, first) + uint64(len(records))
-			for i, r := range records {
-				if err := p.Send(&agent.Message{Record: r, Number: next - uint64(len(records)-i)}); err != nil {
+			next = max(next, first)
+			for _, r := range records {
+				if err := p.Send(&agent.Message{Record: r, Number: next}); err != nil {
 					return err
 				}
+				next++
 			}
 			if first > released {
 				released = first

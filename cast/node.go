@@ -2,8 +2,6 @@ package cast
 
 import (
 	"errors"
-	"io/fs"
-	"log/slog"
 	"os"
 	"time"
 
@@ -29,13 +27,13 @@ type node struct {
 	tracker *tracker.Server
 }
 
-// startNode starts the node in a new directory below data, by default [os.TempDir]. content is false for a stream.
-func startNode(data, cluster string, content bool, log *slog.Logger) (*node, error) {
-	dir, err := os.MkdirTemp(data, "mob-cast-")
+// startNode starts the node of a cast in a new directory.
+func startNode(cfg *Config) (*node, error) {
+	dir, err := os.MkdirTemp(cfg.Data, "mob-cast-")
 	if err != nil {
 		return nil, err
 	}
-	n, err := startNodeIn(dir, cluster, content, 0, log)
+	n, err := startNodeIn(dir, cfg)
 	if err != nil {
 		return n, errors.Join(err, n.close())
 	}
@@ -44,8 +42,9 @@ func startNode(data, cluster string, content bool, log *slog.Logger) (*node, err
 }
 
 // startNodeIn starts the node in a directory, which stays after an error. It has no trackers: hosts of a gather are not announced.
-func startNodeIn(dir, cluster string, content bool, umask fs.FileMode, log *slog.Logger) (n *node, err error) {
+func startNodeIn(dir string, cfg *Config) (n *node, err error) {
 	n = &node{dir: dir}
+	cluster := ownCluster(cfg)
 	if n.secret, err = membership.NewSecret(); err != nil {
 		return n, err
 	}
@@ -57,20 +56,13 @@ func startNodeIn(dir, cluster string, content bool, umask fs.FileMode, log *slog
 	if err != nil {
 		return n, err
 	}
-	n.Node, err = peer.Start(peer.Config{
-		Data:    n.dir,
-		Cluster: cluster,
-		Listen:  agent.ListenAddrs(),
-		Network: &membership.Config{Network: n.secret.ID(), Grant: grant},
-		Finder:  func(libhost.Host, []ma.Multiaddr) peer.Finder { return n.tracker.Local() },
-		Tuning:  agent.Tuning(content),
-		Umask:   umask,
-		Log:     log,
-	})
-	if err != nil {
+	own := agent.NodeConfig(n.dir, cluster, &membership.Config{Network: n.secret.ID(), Grant: grant}, !cfg.streams())
+	own.Finder = func(libhost.Host, []ma.Multiaddr) peer.Finder { return n.tracker.Local() }
+	own.Umask, own.Log = cfg.Umask, cfg.Log
+	if n.Node, err = peer.Start(own); err != nil {
 		return n, err
 	}
-	n.tracker = tracker.New(n.Host(), tracker.Config{Log: log})
+	n.tracker = tracker.New(n.Host(), tracker.Config{Log: cfg.Log})
 	return n, nil
 }
 

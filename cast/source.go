@@ -45,7 +45,7 @@ type source struct {
 }
 
 // streams reports whether the source is a stream: standard input, or a file for a command.
-func (c *Config) streams() bool { return c.Source == "-" || c.Exec != "" }
+func (c *Config) streams() bool { return c.Output == "" && (c.Source == "-" || c.Exec != "") }
 
 func newSource(cfg *Config, n *node) (*source, error) {
 	s := &source{cfg: cfg, node: n, ready: make(chan struct{}), first: map[string]offer{}}

@@ -32,13 +32,13 @@ func finder(h libhost.Host, addrs []ma.Multiaddr) peer.Finder {
 // ends need to open one.
 const session = 256 << 10
 
-// Tuning returns the tuning of the nodes of a cast. content is false for a stream.
-func Tuning(content bool) mob.Tuning {
-	t := mob.DefaultTuning()
+// NodeConfig returns the configuration of a node of a cast with a data directory. content is false for a stream.
+func NodeConfig(dir, cluster string, network *membership.Config, content bool) peer.Config {
+	cfg := peer.Config{Data: dir, Cluster: cluster, Listen: listenAddrs(), Network: network, Tuning: mob.DefaultTuning()}
 	if content {
-		t.Session = session
+		cfg.Tuning.Session = session
 	}
-	return t
+	return cfg
 }
 
 // startNode starts the node of an agent.
@@ -62,14 +62,9 @@ func (a *agent) startNode(s *Start) (err error) {
 	if err := datadir.SaveKey(dir, key); err != nil {
 		return err
 	}
-	a.node, err = peer.Start(peer.Config{
-		Data:    dir,
-		Cluster: s.Cluster,
-		Listen:  ListenAddrs(),
-		Network: &membership.Config{Network: id, Grant: grant},
-		Finder:  finder,
-		Tuning:  Tuning(s.Stream == nil),
-	})
+	cfg := NodeConfig(dir, s.Cluster, &membership.Config{Network: id, Grant: grant}, s.Stream == nil)
+	cfg.Finder = finder
+	a.node, err = peer.Start(cfg)
 	return err
 }
 
@@ -94,8 +89,8 @@ func (a *agent) meetCaster(ctx context.Context, caster libpeer.AddrInfo) {
 	}
 }
 
-// ListenAddrs returns the multiaddrs at which a node of a cast listens: a free TCP port of each address in [launch.Addrs].
-func ListenAddrs() (all []ma.Multiaddr) {
+// listenAddrs returns the multiaddrs at which a node of a cast listens: a free TCP port of each address in [launch.Addrs].
+func listenAddrs() (all []ma.Multiaddr) {
 	for _, a := range launch.Addrs() {
 		if m, err := manet.FromNetAddr(net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0))); err == nil {
 			all = append(all, m)

@@ -247,15 +247,13 @@ func (f frame) fetching(width int) string {
 
 // Position implements [term.Progress].
 func (f frame) Position() any {
-	at := struct {
-		bytes, read int64
-		hosts       string // in each phase
-	}{read: f.source.Read}
+	bytes := int64(0)
 	for _, h := range f.hosts {
-		at.bytes += h.Bytes
+		bytes += h.Bytes
 	}
+	at := fmt.Sprint(f.source.Read, bytes)
 	for phase, hosts := range f.hosts.phases {
-		at.hosts += fmt.Sprint(phase, len(hosts))
+		at += fmt.Sprint(phase, len(hosts))
 	}
 	return at
 }
