@@ -111,32 +111,22 @@ func (s *Set) Clone() *Set {
 // bound or is nil: of the n there are it is the one with the index that choose(n) returns. ok
 // is false if there is none.
 func (s *Set) Pick(without *Set, choose func(n int) int) (i int, ok bool) {
-	left := func(w int) uint64 {
-		if without == nil || without.words == nil {
-			return s.words[w]
+	left := s.Clone()
+	if without != nil {
+		for i := range without.All() {
+			left.Remove(i)
 		}
-		return s.words[w] &^ without.words[w]
 	}
-	n := 0
-	for w := range s.words {
-		n += bits.OnesCount64(left(w))
-	}
-	if n == 0 {
+	if left.Len() == 0 {
 		return 0, false
 	}
-	nth := choose(n)
-	for w := range s.words {
-		word := left(w)
-		if c := bits.OnesCount64(word); nth >= c {
-			nth -= c
-			continue
+	nth := choose(left.Len())
+	for i = range left.All() {
+		if nth--; nth < 0 {
+			break
 		}
-		for ; nth > 0; nth-- {
-			word &= word - 1
-		}
-		return w<<6 + bits.TrailingZeros64(word), true
 	}
-	return 0, false
+	return i, true
 }
 
 // All iterates over the set in order. The set may change meanwhile: what is removed or added

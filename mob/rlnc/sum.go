@@ -28,8 +28,14 @@ func (s *sources) check(dst, weights []byte) error {
 	return nil
 }
 
-// sum writes to dst the sum of all blocks, each multiplied by its weight.
-func (s *sources) sum(dst, weights []byte) { s.sums([][]byte{dst}, [][]byte{weights}) }
+// sum writes to dst the sum of all blocks, each multiplied by its weight. The error is one of length.
+func (s *sources) sum(dst, weights []byte) error {
+	if err := s.check(dst, weights); err != nil {
+		return err
+	}
+	s.sums([][]byte{dst}, [][]byte{weights})
+	return nil
+}
 
 // sums makes a sum for each dst, with the weights at the same index. Tile by tile it makes all of them, so that the blocks are
 // read from memory once.
