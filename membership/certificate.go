@@ -104,17 +104,6 @@ func (c *Certificate) CheckCluster(name string) error {
 	return nil
 }
 
-// check fails unless the certificate is valid for a node of a network at a time.
-func (c *Certificate) check(network ID, id peer.ID, now time.Time) error {
-	switch {
-	case c.Network != network:
-		return errors.New("the certificate is of another network")
-	case c.Peer != id:
-		return errors.New("the certificate is of another node")
-	}
-	return c.checkTime(now)
-}
-
 func (c *Certificate) checkTime(now time.Time) error {
 	switch {
 	case now.Add(maxClockSkew).Before(c.From):

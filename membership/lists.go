@@ -30,9 +30,6 @@ func (ls Lists) Has(id peer.ID) bool {
 
 // Peers returns the members of all lists, in ascending order.
 func (ls Lists) Peers() []peer.ID {
-	if len(ls) == 1 {
-		return ls[0].Peers
-	}
 	var all []peer.ID
 	for _, l := range ls {
 		all = append(all, l.Peers...)

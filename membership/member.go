@@ -208,14 +208,16 @@ func (m *Member) Verify(b []byte, from peer.ID) (*Certificate, error) {
 // Check fails if a verified certificate is no longer valid.
 func (m *Member) Check(c *Certificate) error { return m.check(c, c.Peer) }
 
-var errRevoked = errors.New("the certificate was revoked")
-
 func (m *Member) check(c *Certificate, from peer.ID) error {
-	if err := c.check(m.cfg.Network, from, m.cfg.Now()); err != nil {
+	switch err := c.checkTime(m.cfg.Now()); {
+	case c.Network != m.cfg.Network:
+		return errors.New("the certificate is of another network")
+	case c.Peer != from:
+		return errors.New("the certificate is of another node")
+	case err != nil:
 		return err
-	}
-	if m.Lists().Has(from) {
-		return errRevoked
+	case m.Lists().Has(from):
+		return errors.New("the certificate was revoked")
 	}
 	return nil
 }

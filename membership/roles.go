@@ -2,6 +2,7 @@ package membership
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,15 +45,12 @@ func (r Roles) String() string { return strings.Join(r.Names(), ",") }
 
 // ParseRoles parses a list of roles with commas.
 func ParseRoles(text string) (r Roles, err error) {
-next:
 	for name := range strings.SplitSeq(text, ",") {
-		for i, known := range roleNames() {
-			if strings.TrimSpace(name) == known {
-				r |= 1 << i
-				continue next
-			}
+		i := slices.Index(roleNames(), strings.TrimSpace(name))
+		if i < 0 {
+			return 0, fmt.Errorf("role %q: want %s", name, strings.Join(roleNames(), ", "))
 		}
-		return 0, fmt.Errorf("role %q: want %s", name, strings.Join(roleNames(), ", "))
+		r |= 1 << i
 	}
 	return r, nil
 }
