@@ -27,21 +27,11 @@ func (c *base) Restore(piece int) {
 	}
 }
 
-// encodeFailed has a piece checked that keeps a block from being made, and returns the error of Encode.
-func (c *base) encodeFailed(to payload.Peer, number uint32, err error) error {
-	if errors.Is(err, payload.ErrAbsent) {
-		return payload.ErrAbsent
-	}
-	c.damaged(to, number, err)
-	return err
-}
-
 // damaged reports whether an error names a damaged piece, which it has checked.
 func (c *base) damaged(p payload.Peer, number uint32, err error) bool {
-	var damaged *damagedError
-	if !errors.As(err, &damaged) {
-		return false
+	damaged, ok := errors.AsType[*damagedError](err)
+	if ok {
+		c.cfg.Swarm.Suspect(payload.Suspicion{Peer: p, Piece: uint32(damaged.Piece), Number: number})
 	}
-	c.cfg.Swarm.Suspect(payload.Suspicion{Peer: p, Piece: uint32(damaged.Piece), Number: number})
-	return true
+	return ok
 }

@@ -74,7 +74,8 @@ func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) 
 		c.dropForged(sp.Piece)
 		err = payload.ErrAbsent
 	}
-	return nil, c.encodeFailed(to, sp.Piece, err)
+	c.damaged(to, sp.Piece, err)
+	return nil, err
 }
 
 // ReadHeader implements [payload.Codec].

@@ -25,8 +25,6 @@ func (e *damagedError) Error() string { return fmt.Sprintf("piece %d: %v", e.Pie
 // Unwrap returns the cause.
 func (e *damagedError) Unwrap() error { return e.Err }
 
-var errChanged = errors.New("piece failed its hash")
-
 // Has reports whether all pieces of a generation are verified and stored.
 func (d *disk) Has(generation int) bool {
 	first, end := d.Pieces(generation)
@@ -64,7 +62,7 @@ func (d *disk) ReadPiece(piece int, parts ...[]byte) error {
 		at += int64(len(b))
 	}
 	if !d.verifier.Good(piece, parts...) {
-		return &damagedError{piece, errChanged}
+		return &damagedError{piece, errors.New("piece failed its hash")}
 	}
 	return nil
 }

@@ -62,7 +62,8 @@ func (c *Permutation) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, e
 		return buf, nil
 	}
 	buf.Release()
-	return nil, c.encodeFailed(to, sp.Piece, err)
+	c.damaged(to, sp.Piece, err)
+	return nil, err
 }
 
 // ReadHeader implements [payload.Codec]. Span.Begin is the sender's round, and the payload
