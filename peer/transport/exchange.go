@@ -44,9 +44,7 @@ func (g *gate) askOnce(c network.Conn) error {
 		if late != nil {
 			return fmt.Errorf("exchange credentials: %w", late)
 		}
-		if rejected := new(NotAdmittedError); errors.As(err, &rejected) {
-			g.logRejection(rejected)
-		}
+		g.logRejection(err)
 		return err
 	}
 	return s.Close()
@@ -92,16 +90,11 @@ func (g *gate) answer(s network.Stream) {
 			a.err = err
 		}
 	})
-	if err != nil {
-		if rejected := new(NotAdmittedError); errors.As(err, &rejected) {
-			g.logRejection(rejected)
-			_ = s.Close()
-			return
-		}
-		_ = s.Reset()
+	if g.logRejection(err) || err == nil {
+		_ = s.Close()
 		return
 	}
-	_ = s.Close()
+	_ = s.Reset()
 }
 
 func (g *gate) answerOn(s network.Stream, c network.Conn) error {

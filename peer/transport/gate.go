@@ -145,11 +145,7 @@ func (g *gate) refresh() {
 	slots := make(chan struct{}, maxRefreshes)
 	g.wg.Go(func() {
 		for _, c := range conns {
-			select {
-			case slots <- struct{}{}:
-			case <-g.ctx.Done():
-				return
-			}
+			slots <- struct{}{} // each stream ends with the host
 			g.wg.Go(func() {
 				defer func() { <-slots }()
 				if err := g.ask(c); err != nil {

@@ -95,15 +95,18 @@ type memberStream struct {
 // Certificate returns the peer's certificate: see [membership.Of].
 func (s *memberStream) Certificate() *membership.Certificate { return s.certificate }
 
-// logRejection logs a rejection, repeated ones at level debug.
-func (g *gate) logRejection(e *NotAdmittedError) {
-	g.mu.Lock()
+// logRejection reports whether an error is a rejection, and logs it then, repeated ones at level debug.
+func (g *gate) logRejection(err error) bool {
+	e, ok := errors.AsType[*NotAdmittedError](err)
+	if !ok {
+		return false
+	}
 	if e.Remote {
 		g.member.SetRejection(e.Reason)
 	}
-	g.mu.Unlock()
 	text := e.Error()
 	g.log.Log(g.ctx, g.rejected.Level(e.Peer, text), "peer not admitted", "peer", e.Peer, "reason", text)
+	return true
 }
 
 // Warnings remembers the warnings about each peer, since peers dial again. The zero value is ready for use,
