@@ -15,26 +15,16 @@ func balanced(j *job) ([]Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := packer{job: j, nodes: len(j.at), way: j.ways}
+	k := packer{job: j, nodes: len(j.at), way: j.way}
 	return k.pack(trees, true)
-}
-
-// ways is way for a packer.
-func (j *job) ways(a, b int) []int32 {
-	limits, ok := j.way(a, b)
-	if !ok {
-		return nil
-	}
-	return limits
 }
 
 // packer finds the best rates for trees over nodes: hosts, or sites.
 type packer struct {
 	*job
 	nodes int
-	// way has the limits between two nodes, until the next call. Nil is no way, an empty list one
-	// without limits.
-	way func(a, b int) []int32
+	// way returns the limits between two nodes, until the next call, and whether there is a way.
+	way func(a, b int) ([]int32, bool)
 
 	scale float64 // the highest rate, the unit of the program
 	*packing
@@ -127,7 +117,8 @@ func (k *packer) usesOf(parents []int) []use {
 		if parent < 0 {
 			continue
 		}
-		for _, l := range k.way(parent, v) {
+		limits, _ := k.way(parent, v)
+		for _, l := range limits {
 			if times[l]++; times[l] == 1 {
 				uses = append(uses, use{limit: l})
 			}
@@ -154,7 +145,7 @@ func (k *packer) costs() [][]float64 {
 			if a == b {
 				continue
 			}
-			if limits := k.way(a, b); limits != nil {
+			if limits, ok := k.way(a, b); ok {
 				costs[a][b] = hop
 				for _, l := range limits {
 					costs[a][b] += price[l] + hop

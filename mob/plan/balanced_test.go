@@ -47,7 +47,7 @@ func TestBalancedIsOptimal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := packer{job: j, nodes: hosts, way: j.ways}
+		k := packer{job: j, nodes: hosts, way: j.way}
 		if err := k.start(nil); err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func edmonds(j *job) ([]Tree, error) {
 	if trees == nil {
 		return chain(j)
 	}
-	all := packer{job: j, nodes: len(j.at), way: j.ways}
+	all := packer{job: j, nodes: len(j.at), way: j.way}
 	return all.pack(trees, false)
 }
 
@@ -81,11 +81,11 @@ type sites struct {
 	*job
 	members [][]int // the hosts of each, as chain has them
 	of      []int   // the site of each node of the network, or -1
-	buf     []int32 // of way, never nil
+	buf     []int32 // of way
 }
 
 func newSites(j *job) *sites {
-	s := &sites{job: j, of: slices.Repeat([]int{-1}, len(j.names)), buf: []int32{}}
+	s := &sites{job: j, of: slices.Repeat([]int{-1}, len(j.names))}
 	numbers := make(map[string]int)
 	for _, h := range j.sorted() {
 		site := len(s.members)
@@ -145,19 +145,15 @@ func (s *sites) trees() ([]Tree, error) {
 }
 
 // way returns the limits between two sites that are the same for all of their hosts.
-func (s *sites) way(a, b int) []int32 {
-	from, to := s.members[a][0], s.members[b][0]
-	limits, ok := s.job.way(from, to)
-	if !ok {
-		return nil
-	}
+func (s *sites) way(a, b int) ([]int32, bool) {
+	limits, ok := s.job.way(s.members[a][0], s.members[b][0])
 	s.buf = s.buf[:0]
 	for _, l := range limits {
 		if s.shared(l) {
 			s.buf = append(s.buf, l)
 		}
 	}
-	return s.buf
+	return s.buf, ok
 }
 
 // shared reports whether all hosts of a site go through a limit: it is not within a site, nor at

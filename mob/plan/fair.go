@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"container/heap"
-	"math"
-)
+import "math"
 
 // Rates returns how much each host of a plan gets over this network, in bytes per second, in the
 // order of the plan: 0 for the source, and +Inf where nothing limits it.
@@ -12,13 +9,12 @@ import (
 // one tree of another algorithm sends as fast as it can: flows that meet at a link share it
 // fairly (max-min), and no host forwards more than it gets.
 func (n *Network) Rates(algorithm string, p *Plan) ([]float64, error) {
-	if err := CheckAlgorithm(algorithm); err != nil {
+	a, err := findAlgorithm(algorithm)
+	if err != nil {
 		return nil, err
 	}
-	for _, a := range algorithms() {
-		if a.name == algorithm && a.paced {
-			return p.Rates(), nil
-		}
+	if a.paced {
+		return p.Rates(), nil
 	}
 	j, err := n.newJob(p.Hosts[0], p.Hosts[1:], 0)
 	if err != nil {
@@ -74,31 +70,26 @@ type sharing struct {
 	done           []bool
 }
 
-// fill raises the flows.
+// fill raises the flows until each is done: the next limit that is full stops the flows through it.
 func (f *sharing) fill() {
-	var q fullest
-	for l, n := range f.active {
-		if n > 0 {
-			q = append(q, filling{int32(l), f.fullAt(int32(l))})
+	for {
+		full, at := -1, math.Inf(1)
+		for l, n := range f.active {
+			if n > 0 && f.fullAt(l) < at {
+				full, at = l, f.fullAt(l)
+			}
 		}
-	}
-	heap.Init(&q)
-	for len(q) > 0 {
-		l, at := q[0].limit, f.fullAt(q[0].limit)
-		if f.active[l] > 0 && at > q[0].at { // some of its flows were stopped elsewhere
-			q[0].at = at
-			heap.Fix(&q, 0)
-			continue
+		if full < 0 {
+			return
 		}
-		heap.Pop(&q)
-		for _, h := range f.through[l] {
+		for _, h := range f.through[full] {
 			f.stop(h, at)
 		}
 	}
 }
 
 // fullAt returns the rate of each flow at which a limit is full.
-func (f *sharing) fullAt(l int32) float64 {
+func (f *sharing) fullAt(l int) float64 {
 	return max(0, f.limits[l].rate-f.frozen[l]) / float64(f.active[l])
 }
 
@@ -116,28 +107,4 @@ func (f *sharing) stop(h int32, rate float64) {
 		}
 		todo = append(todo, f.children[h]...)
 	}
-}
-
-// filling is a limit, and when it will be full.
-type filling struct {
-	limit int32
-	at    float64
-}
-
-// fullest is a heap, with the limit that is full next first.
-type fullest []filling
-
-// Len is part of heap.Interface, with Less, Swap, Push and Pop.
-func (q fullest) Len() int           { return len(q) }
-func (q fullest) Less(a, b int) bool { return q[a].at < q[b].at }
-func (q fullest) Swap(a, b int)      { q[a], q[b] = q[b], q[a] }
-
-// Push adds a limit.
-func (q *fullest) Push(x any) { *q = append(*q, x.(filling)) }
-
-// Pop removes the last limit.
-func (q *fullest) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
 }

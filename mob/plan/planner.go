@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 )
 
@@ -45,21 +44,28 @@ func Algorithms() []string {
 	return names
 }
 
+func findAlgorithm(name string) (algorithm, error) {
+	for _, a := range algorithms() {
+		if a.name == name {
+			return a, nil
+		}
+	}
+	return algorithm{}, fmt.Errorf("unknown algorithm %q: use one of %s", name, strings.Join(Algorithms(), ", "))
+}
+
 // CheckAlgorithm reports an error that lists the algorithms, unless it has one of the name.
 func CheckAlgorithm(name string) error {
-	if !slices.Contains(Algorithms(), name) {
-		return fmt.Errorf("unknown algorithm %q: use one of %s", name, strings.Join(Algorithms(), ", "))
-	}
-	return nil
+	_, err := findAlgorithm(name)
+	return err
 }
 
 // Plan plans a broadcast from a source to hosts, or to all other hosts if none are given. One seed of
 // random choices gives one plan.
 func (n *Network) Plan(algorithm, source string, to []string, seed uint64) (*Plan, error) {
-	if err := CheckAlgorithm(algorithm); err != nil {
+	a, err := findAlgorithm(algorithm)
+	if err != nil {
 		return nil, err
 	}
-	a := algorithms()[slices.Index(Algorithms(), algorithm)]
 	j, err := n.newJob(source, to, seed)
 	if err != nil {
 		return nil, err
@@ -91,7 +97,7 @@ type job struct {
 	*Network
 	at   []int32 // the hosts, by their numbers in the network
 	seed uint64
-	buf  []int32 // of way, never nil
+	buf  []int32 // of way
 }
 
 func (n *Network) newJob(source string, to []string, seed uint64) (*job, error) {
@@ -99,7 +105,7 @@ func (n *Network) newJob(source string, to []string, seed uint64) (*job, error) 
 	if err != nil {
 		return nil, err
 	}
-	j := &job{Network: n, at: []int32{int32(from)}, seed: seed, buf: []int32{}}
+	j := &job{Network: n, at: []int32{int32(from)}, seed: seed}
 	if to == nil {
 		for h := range n.hosts {
 			if h != from {
