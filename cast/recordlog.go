@@ -1,6 +1,9 @@
 package cast
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // recordLog contains the records of a stream that some host does not have. Its methods may be called from any goroutine.
 type recordLog struct {
@@ -18,18 +21,15 @@ func (l *recordLog) add(record []byte) {
 	l.wake()
 }
 
-// release drops the records below a number, and returns the number of the first remaining one. It reports whether it dropped any.
-func (l *recordLog) release(n uint64) (first uint64, dropped bool) {
+// release drops the records below a number.
+func (l *recordLog) release(n uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n = min(n, l.first+uint64(len(l.records)))
-	if n <= l.first {
-		return l.first, false
+	if n = min(n, l.first+uint64(len(l.records))); n > l.first {
+		l.records = slices.Clone(l.records[n-l.first:])
+		l.first = n
+		l.wake()
 	}
-	l.records = append([][]byte{}, l.records[n-l.first:]...)
-	l.first = n
-	l.wake()
-	return n, true
 }
 
 // wake closes changed. The caller holds the lock.

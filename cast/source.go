@@ -198,10 +198,8 @@ func (s *source) isReady() bool {
 
 // release reports that all unsettled hosts have the records of a stream below a number.
 func (s *source) release(n uint64) {
-	if s.sender == nil {
-		return
-	}
-	if n, more := s.records.release(n); more {
+	if s.sender != nil {
+		s.records.release(n)
 		s.sender.Release(n)
 	}
 }
