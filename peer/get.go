@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ipfs/go-cid"
+
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/metadata"
 	"github.com/mobgrid/mob/peer/store"
@@ -78,15 +80,11 @@ func (n *Node) Get(link *proto.Link, path string, opt GetOptions) (*Transfer, er
 	if err != nil {
 		return nil, err
 	}
-	if opt.Manifest != nil { // report an invalid one here
-		if err := metadata.NewDescription("", link.Manifest, link, nil).Set(metadata.ManifestFile, opt.Manifest); err != nil {
-			return nil, err
-		}
-	}
-	if opt.Torrent != nil {
-		d := metadata.NewDescription("", link.InfoHash.CID(), link, n.cfg.Torrents)
-		if err := d.Set(metadata.TorrentFile, opt.Torrent); err != nil {
-			return nil, err
+	for file, id := range map[string]cid.Cid{metadata.ManifestFile: link.Manifest, metadata.TorrentFile: link.InfoHash.CID()} {
+		if b := a.files[file]; b != nil { // report an invalid one here
+			if err := metadata.NewDescription("", id, link, n.cfg.Torrents).Set(file, b); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if root, err = n.transfers.pathFor(opt.User, root); err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// ErrInGroup is returned by [Node.JoinGroup] for a key that the node uses already.
-var ErrInGroup = errors.New("the node is in the group already")
+// errInGroup is returned by [Node.JoinGroup] for a key that the node uses already.
+var errInGroup = errors.New("the node is in the group already")
 
 // GroupLink is the part of a node that a group uses: its streams and its trackers, under one key.
 type GroupLink struct {
@@ -45,7 +45,7 @@ func (n *Node) JoinGroup(key cid.Cid, trackers []ma.Multiaddr, accept func(netwo
 	defer g.mu.Unlock()
 	if g.byKey[key.KeyString()] != nil {
 		n.wg.Done()
-		return nil, ErrInGroup
+		return nil, errInGroup
 	}
 	l := &GroupLink{n, key, n.ownTrackers.finder(&proto.Link{Manifest: key, Trackers: trackers}), accept}
 	g.byKey[key.KeyString()] = l

@@ -11,8 +11,8 @@ import (
 	"github.com/mobgrid/mob/peer/datadir"
 )
 
-// RevokedFile is the file in a data directory with the lists of revoked members.
-const RevokedFile = "revoked"
+// revokedFile is the file in a data directory with the lists of revoked members.
+const revokedFile = "revoked"
 
 // NewMembership makes the node or tracker with a key a member of a network. It keeps the lists of revoked
 // members in its data directory.
@@ -20,7 +20,7 @@ func NewMembership(cfg membership.Config, key crypto.PrivKey, dir string) (_ *me
 	if cfg.Self, err = libpeer.IDFromPrivateKey(key); err != nil {
 		return nil, err
 	}
-	cfg.ListFile, cfg.WriteFile = filepath.Join(dir, RevokedFile), datadir.WriteFile
+	cfg.ListFile, cfg.WriteFile = filepath.Join(dir, revokedFile), datadir.WriteFile
 	return membership.New(cfg)
 }
 

@@ -43,7 +43,7 @@ type run struct {
 }
 
 // start runs the transfer.
-func (t *Transfer) start(reuse, asked bool) *run {
+func (t *Transfer) start(reuse, asked bool) {
 	r := &run{Transfer: t, ended: make(chan struct{}), reuse: reuse}
 	r.asked.Store(asked)
 	r.ctx, r.cancel = context.WithCancelCause(t.node.ctx)
@@ -60,7 +60,6 @@ func (t *Transfer) start(reuse, asked bool) *run {
 		r.end(r.run())
 		r.cancel(nil)
 	})
-	return r
 }
 
 // run runs the transfer, and returns why it ended.

@@ -90,13 +90,21 @@ func (f *Fetcher) fetch(ctx context.Context, what, file string) (members []proto
 		members, trackers, s.excluded = f.askTrackers(ctx)
 		if f.Meet != nil && s.excluded == nil && time.Since(asked) >= farTracker {
 			again.Wait()
-			again.Go(func() { later = f.meet(searching) })
+			again.Go(func() { // if many nodes start concurrently, the trackers know more of them by now
+				if later, _, _ = f.askTrackers(searching); len(later) > 0 {
+					f.Meet(later)
+				}
+			})
 		}
 		f.Status(fmt.Sprintf("looking for %s: %s", what, trackers))
 		return f.candidates(members)
 	}
 	s.failed = func(err error) {
-		f.Status(fmt.Sprintf("looking for %s: %s; %v%s", what, trackers, err, f.notAsked()))
+		notAsked := ""
+		if file == TorrentFile && f.NotAsked != nil {
+			notAsked = f.NotAsked()
+		}
+		f.Status(fmt.Sprintf("looking for %s: %s; %v%s", what, trackers, err, notAsked))
 	}
 	err = run(ctx)
 	found()
@@ -109,16 +117,6 @@ func (f *Fetcher) fetch(ctx context.Context, what, file string) (members []proto
 
 // farTracker is the reply time above which trackers are distant. Members may be as distant.
 const farTracker = 20 * time.Millisecond
-
-// meet asks the trackers again, which know more members by now if many start concurrently, and returns
-// the members.
-func (f *Fetcher) meet(ctx context.Context) []proto.Member {
-	members, _, _ := f.askTrackers(ctx)
-	if len(members) > 0 {
-		f.Meet(members)
-	}
-	return members
-}
 
 // FetchTorrent fetches the info dictionary while the content itself is being fetched, so that this node can serve
 // BitTorrent clients. It does not ask these: their connections belong to the swarm. It blocks until a member has the info
@@ -138,13 +136,6 @@ func (f *Fetcher) search(file string, pause, pauseMax time.Duration) *search {
 	}
 	s.take = func(b []byte) error { return f.Description.Set(file, b) }
 	return s
-}
-
-func (f *Fetcher) notAsked() string {
-	if f.NotAsked == nil || !f.Description.Plain() {
-		return ""
-	}
-	return f.NotAsked()
 }
 
 // errFound ends a search because a BitTorrent client had the document.
