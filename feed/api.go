@@ -3,13 +3,13 @@ package feed
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/mobgrid/mob/group"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/datadir"
 )
 
 // Publish signs the content of a complete transfer of the group's node as the next version of a feed, and casts it to the group: the
@@ -28,7 +28,12 @@ func Publish(ctx context.Context, g *group.Group, key crypto.PrivKey, v, base *p
 		if base == nil || base.Status().Phase != peer.Whole {
 			return nil, nil
 		}
-		return seedDelta(ctx, g.Node(), v, base, io.Discard)
+		f, err := datadir.Unnamed("")
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return seedDelta(ctx, g.Node(), v, base, f)
 	}
 	h, content, _, err := prepare(ctx, g.Node(), before, v, PublishOptions{Note: note}, makeDelta, func(h *Head) error { return h.seal(key) })
 	if err != nil {

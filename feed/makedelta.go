@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,9 +24,6 @@ const (
 	deltaPays = 2
 )
 
-// errNoDelta ends a delta that is not worth it.
-var errNoDelta = errors.New("the delta is too long")
-
 // newDelta seeds the delta from an earlier version to another one, and writes it to a file for a restart. It returns nil if there is none: the
 // earlier version is not complete here, or a delta is not worth it.
 func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *proto.Link) (*peer.Transfer, error) {
@@ -43,30 +39,21 @@ func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *prot
 	return seedDelta(ctx, p.node, v, base, f)
 }
 
-// seedDelta seeds the delta from a version to another one, and writes it to keep, too. It returns nil if a delta is not worth it, or if
+// seedDelta writes the delta from a version to another one to an empty file, and seeds it. It returns nil if a delta is not worth it, or if
 // the files of the earlier version were replaced: a delta would contain what a link of another user leads to.
-func seedDelta(ctx context.Context, n *peer.Node, v, base *peer.Transfer, keep io.Writer) (*peer.Transfer, error) {
-	m := v.Manifest()
-	r, w := io.Pipe()
-	var writing sync.WaitGroup
-	writing.Go(func() {
-		out := bufio.NewWriter(w)
-		err := writeDelta(ctx, out, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
-		if err == nil && checkSame(ctx, base) != nil {
-			err = errNoDelta
-		}
-		if err == nil {
-			err = out.Flush()
-		}
-		_ = w.CloseWithError(err)
-	})
-	defer writing.Wait()
-	defer r.Close()
-	t, err := n.SeedReader(ctx, m.Name+".delta", io.TeeReader(r, keep), peer.SeedOptions{Trackers: v.Link().Trackers})
-	if errors.Is(err, errNoDelta) {
-		return nil, nil
+func seedDelta(ctx context.Context, n *peer.Node, v, base *peer.Transfer, f *os.File) (*peer.Transfer, error) {
+	m, out := v.Manifest(), bufio.NewWriter(f)
+	worth, err := writeDelta(ctx, out, m, delta.NewBase(m, opener(base.Status().Root)), delta.NewBase(m, opener(v.Status().Root)))
+	if err != nil || !worth || checkSame(ctx, base) != nil {
+		return nil, err
 	}
-	return t, err
+	if err := out.Flush(); err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	return n.SeedReader(ctx, m.Name+".delta", f, peer.SeedOptions{Trackers: v.Link().Trackers})
 }
 
 // serveDelta serves the delta of the newest version again after a restart. The caller holds p.posting.
@@ -99,10 +86,10 @@ func (p *publisher) replaceDelta(next *peer.Transfer) {
 	p.delta = next
 }
 
-// writeDelta writes a delta. It fails with errNoDelta if that has more than half of the bytes of the changed pieces.
-func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, next delta.Pieces) error {
+// writeDelta writes a delta. It is not worth it, and may not be complete, if it has more than half of the bytes of the changed pieces.
+func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, next delta.Pieces) (worth bool, err error) {
 	if err := delta.Start(out); err != nil {
-		return err
+		return false, err
 	}
 	changed, written := int64(0), int64(0)
 	for first := 0; first < m.Pieces(); first += deltaBatch {
@@ -112,7 +99,7 @@ func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, n
 			return nil
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 		for i, d := range found {
 			changed += d.changed
@@ -121,17 +108,14 @@ func writeDelta(ctx context.Context, out io.Writer, m *proto.Manifest, before, n
 			}
 			written += int64(len(d.encoded))
 			if err := delta.Add(out, first+i, d.encoded); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if changed >= deltaBatch*int64(m.PieceLength) && written*deltaPays > changed {
-			return errNoDelta
+			return false, nil
 		}
 	}
-	if written == 0 || written*deltaPays > changed {
-		return errNoDelta
-	}
-	return nil
+	return written > 0 && written*deltaPays <= changed, nil
 }
 
 // difference is the result of compare: the size of the piece in bytes if it has changed, and the encoded difference if that is short.
