@@ -15,13 +15,24 @@ import (
 // own is the name of mob as a system.
 const own = "mob"
 
+// otherSystems lists the systems that mob can be compared with.
+func otherSystems() (all []bench.System) {
+	for _, c := range stock.All() {
+		all = append(all, bench.BitTorrent{Client: c})
+	}
+	for _, c := range bench.Copiers() {
+		all = append(all, c)
+	}
+	return append(all, bench.MagPIe{})
+}
+
 // systemNames lists the systems that can be compared.
 func systemNames() []string {
-	names := append([]string{own, own + castSuffix}, stock.Names()...)
-	for _, c := range bench.Copiers() {
-		names = append(names, c.Name())
+	names := []string{own, own + castSuffix}
+	for _, s := range otherSystems() {
+		names = append(names, s.Name())
 	}
-	return append(names, bench.MagPIe{}.Name())
+	return names
 }
 
 // parseSystems parses the names of --systems. An error is a usage error.
@@ -53,15 +64,9 @@ func parseSystem(name string) (bench.System, error) {
 	if options, seeded := strings.CutPrefix(name, own+":"); seeded {
 		return seededSystem(strings.Split(options, ":"))
 	}
-	if magpie := (bench.MagPIe{}); name == magpie.Name() {
-		return magpie, nil
-	}
-	if c := stock.Find(name); c != nil {
-		return bench.BitTorrent{Client: c}, nil
-	}
-	for _, c := range bench.Copiers() {
-		if c.Name() == name {
-			return c, nil
+	for _, s := range otherSystems() {
+		if s.Name() == name {
+			return s, nil
 		}
 	}
 	return nil, fmt.Errorf("unknown system %q: use some of %s", name, strings.Join(systemNames(), ","))
@@ -106,15 +111,10 @@ func castSystem(name string, options []string) (bench.System, error) {
 func ownNames(systems []bench.System) []string {
 	var names []string
 	for _, s := range systems {
-		switch s := s.(type) {
-		case bench.Mob:
-			if !s.Has(bench.FlatOption) {
-				names = append(names, s.Name())
-			}
-		case bench.Cast:
-			if s.Has(bench.ThereOption) {
-				names = append(names, s.Name())
-			}
+		m, alone := s.(bench.Mob)
+		c, cast := s.(bench.Cast)
+		if alone && !m.Has(bench.FlatOption) || cast && c.Has(bench.ThereOption) {
+			names = append(names, s.Name())
 		}
 	}
 	if len(names) == 0 {

@@ -156,14 +156,6 @@ func (i *Instance) watch() error {
 	)
 }
 
-// Names lists the names of every client.
-func Names() (names []string) {
-	for _, c := range All() {
-		names = append(names, c.name)
-	}
-	return names
-}
-
 // Find returns the client of a name, or nil.
 func Find(name string) *Client {
 	for _, c := range All() {
