@@ -78,33 +78,26 @@ func (h *Health) current() *probing {
 // Register adds metrics and health to the server of --http.
 func (h *Health) Register(s *web.Server, c prometheus.Collector) {
 	s.Handle("GET /metrics", metrics.NewHandler(c))
-	s.HandleOpen("GET /healthz", http.HandlerFunc(h.healthz))
-	s.HandleOpen("GET /readyz", http.HandlerFunc(h.readyz))
+	s.HandleOpen("GET /healthz", h.handler(func() bool { return true }))
+	s.HandleOpen("GET /readyz", h.handler(h.ready.Load))
 }
 
 // errNotReady answers /readyz before the start is over, and once the end begins.
 var errNotReady = errors.New("it is starting or shutting down")
 
-// healthz reports whether the process works.
-func (h *Health) healthz(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
-	defer cancel()
-	answerHealth(w, h.check(ctx))
-}
-
-// readyz reports whether the process serves.
-func (h *Health) readyz(w http.ResponseWriter, r *http.Request) {
-	if !h.ready.Load() {
-		answerHealth(w, errNotReady)
-		return
-	}
-	h.healthz(w, r)
-}
-
-func answerHealth(w http.ResponseWriter, err error) {
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprintln(w, "ok")
+// handler answers with whether the process works, once ready returns true.
+func (h *Health) handler(ready func() bool) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
+		defer cancel()
+		err := errNotReady
+		if ready() {
+			err = h.check(ctx)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
 }
