@@ -203,14 +203,15 @@ func TestTwoWorkersKilledAfterLastIteration(t *testing.T) {
 	}
 }
 
-// TestInvalidJob rejects a file with fewer points than centroids, and numbers out of range.
+// TestInvalidJob rejects a file with fewer points than centroids, numbers out of range, and a worker without a name.
 func TestInvalidJob(t *testing.T) {
 	points := filepath.Join(t.TempDir(), "points")
 	if err := os.WriteFile(points, make([]byte, 32), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for want, j := range map[string]job{
-		"2 points, fewer than 3": {d: 2, k: 3, iterations: 1, size: 1},
+		"2 points, fewer than 3": {d: 2, k: 3, iterations: 1, size: 1, name: "points"},
+		"-name is missing":       {d: 2, k: 1, iterations: 1, size: 1},
 		"at least 1":             {k: 1, iterations: 1, size: 1},
 		"part 2 of 2 workers":    {d: 2, k: 1, iterations: 1, part: 2, size: 2},
 	} {

@@ -61,6 +61,9 @@ func (j job) run(ctx context.Context) error {
 	if j.part < 0 || j.part >= j.size {
 		return fmt.Errorf("part %d of %d workers: parts start at 0", j.part, j.size)
 	}
+	if j.name == "" {
+		return errors.New("-name is missing: who knows the name can join")
+	}
 	b, err := os.ReadFile(j.points)
 	if err != nil {
 		return err
