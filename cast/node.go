@@ -62,7 +62,7 @@ func startNodeIn(dir string, cfg *Config) (n *node, err error) {
 	if n.Node, err = peer.Start(own); err != nil {
 		return n, err
 	}
-	n.tracker = tracker.New(n.Host(), tracker.Config{Log: cfg.Log})
+	n.tracker = tracker.New(n.Host(), cfg.Log)
 	return n, nil
 }
 

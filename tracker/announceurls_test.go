@@ -16,9 +16,9 @@ import (
 func TestAnnounceURLs(t *testing.T) {
 	t.Parallel()
 	const url = "http://192.0.2.7:6969/announce"
-	server, serves := start(t, Config{}, nil)
+	server, serves := start(t, Default(nil), nil)
 	server.SetAnnounceURLs([]string{url})
-	_, other := start(t, Config{}, nil)
+	_, other := start(t, Default(nil), nil)
 	h := loopHost(t)
 	h.SetStreamHandler(proto.TrackerProtocol, func(st network.Stream) {
 		_, _ = proto.ReadOpening(st)

@@ -86,8 +86,8 @@ func offline(t *testing.T) peer.AddrInfo {
 func TestClientWithFailedTrackers(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
-	_, one := start(t, Config{}, clk)
-	_, two := start(t, Config{}, clk)
+	_, one := start(t, Default(nil), clk)
+	_, two := start(t, Default(nil), clk)
 	cfg := ClientConfig{Timeout: waitTimeout, Grace: time.Second}
 	h, c := node(t, cfg, offline(t), one, silent(t), two)
 	hOne, cOne := node(t, cfg, one)
@@ -165,7 +165,7 @@ func TestClientCancel(t *testing.T) {
 func TestClientSlowTracker(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
-	_, fast := start(t, Config{}, clk)
+	_, fast := start(t, Default(nil), clk)
 	slow := loopHost(t)
 	received := make(chan bool, 2)
 	slow.SetStreamHandler(proto.TrackerProtocol, func(st network.Stream) {
@@ -227,7 +227,7 @@ func TestClientRedialsTracker(t *testing.T) {
 		t.Skipf("the port was taken while the test ran: %v", err)
 	}
 	defer back.Close()
-	s := New(back, Config{})
+	s := New(back, nil)
 	defer s.Close()
 	if _, err := c.Announce(t.Context(), announce(h, "A", 0)); err != nil {
 		t.Errorf("the tracker is back: %v", err)

@@ -39,7 +39,7 @@ type Clients struct {
 	state state
 }
 
-// NewClients returns an empty table. All fields of cfg are set.
+// NewClients returns an empty table.
 func NewClients(cfg Config, clock func() time.Time) *Clients {
 	c := &Clients{clock: clock}
 	c.state.init(cfg)

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// Config is the configuration of a [Server]. A field that is zero takes
-// its value from [Default].
+// Config is the configuration of a front end. All fields but Seed are set.
 type Config struct {
 	// Log receives failed requests at level debug, and start and stop at level
-	// info. Nil means no log.
+	// info.
 	Log *slog.Logger
 	// Expiry is the time from the last announce of a member to its removal. 90 s.
 	Expiry time.Duration
@@ -33,10 +32,10 @@ type Config struct {
 	Seed uint64
 }
 
-// Default is the configuration of a public tracker.
-func Default() Config {
+// Default is the configuration of a [Server], with a log unless that is nil.
+func Default(log *slog.Logger) Config {
 	return Config{
-		Log:             slog.New(slog.DiscardHandler),
+		Log:             cmp.Or(log, slog.New(slog.DiscardHandler)),
 		Expiry:          90 * time.Second,
 		Interval:        30 * time.Second,
 		Timeout:         10 * time.Second,
@@ -45,25 +44,6 @@ func Default() Config {
 		MaxMembers:      200_000,
 		MaxStreams:      4096,
 	}
-}
-
-func (c Config) withDefaults() Config {
-	c = c.Or(Default())
-	c.Interval = min(c.Interval, c.Expiry/3)
-	return c
-}
-
-// Or returns c with the value in d of each field that is not set.
-func (c Config) Or(d Config) Config {
-	c.Log = cmp.Or(c.Log, d.Log)
-	c.Expiry = cmp.Or(c.Expiry, d.Expiry)
-	c.Interval = cmp.Or(c.Interval, d.Interval)
-	c.Timeout = cmp.Or(c.Timeout, d.Timeout)
-	c.MaxSwarms = cmp.Or(c.MaxSwarms, d.MaxSwarms)
-	c.MaxSwarmMembers = cmp.Or(c.MaxSwarmMembers, d.MaxSwarmMembers)
-	c.MaxMembers = cmp.Or(c.MaxMembers, d.MaxMembers)
-	c.MaxStreams = cmp.Or(c.MaxStreams, d.MaxStreams)
-	return c
 }
 
 // ClientConfig is the configuration of a [Client].

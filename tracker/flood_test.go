@@ -60,7 +60,7 @@ func TestFlood(t *testing.T) {
 	var clients [2]*Client
 	var announces [2]*proto.Announce
 	for i := range servers {
-		s, info := start(t, Config{}, new(clock))
+		s, info := start(t, Default(nil), new(clock))
 		h, c := node(t, ClientConfig{}, info)
 		s.state.table, _ = newSwarm(t, 20, 50)
 		servers[i], clients[i], announces[i] = s, c, announce(h, "c0000", 0)

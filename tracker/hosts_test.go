@@ -33,8 +33,8 @@ func hosts(t *testing.T, c *Client, name string, wanted ...string) (found []stri
 func TestHostsByName(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
-	_, first := start(t, Config{}, clk)
-	_, other := start(t, Config{}, clk)
+	_, first := start(t, Default(nil), clk)
+	_, other := start(t, Default(nil), clk)
 	ha, a := node(t, ClientConfig{}, first, other)
 	hb, b := node(t, ClientConfig{}, first)
 	hc, c := node(t, ClientConfig{}, first)

@@ -26,7 +26,7 @@ func flowsOf(o *Overview, cluster string) string {
 func TestOverviewFlows(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
-	s, info := start(t, Config{}, clk)
+	s, info := start(t, Default(nil), clk)
 	hA, cA := node(t, ClientConfig{}, info)
 	hB, cB := node(t, ClientConfig{}, info)
 	hC, cC := node(t, ClientConfig{}, info)
@@ -91,7 +91,9 @@ func TestOldTrackerIgnoresReceived(t *testing.T) {
 // A member that never closes its side, or sends something else there, has its reply.
 func TestAnnounceThatGoesOn(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{Timeout: 2 * time.Second}, new(clock))
+	cfg := Default(nil)
+	cfg.Timeout = 2 * time.Second
+	s, info := start(t, cfg, new(clock))
 	h := loopHost(t)
 	for _, more := range []proto.Message{nil, &proto.Ping{Nonce: 1}, announce(h, "B", 2)} {
 		frame, err := proto.AppendFrame(nil, announce(h, "A", 1))
@@ -115,7 +117,7 @@ func TestAnnounceThatGoesOn(t *testing.T) {
 // Wrong values change the sums of the member's cluster only, by no more than sums can bear, and takes them along.
 func TestWrongFlows(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for i := range 30 {
 		join(t, tb, epoch, "s", fmt.Sprintf("c%02d", i), fmt.Sprint("honest ", i), 10, 10)
 	}
@@ -154,7 +156,7 @@ func TestWrongFlows(t *testing.T) {
 // Copies are reported for sites and for their racks.
 func TestCopiesOfRacks(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for _, id := range []string{"g/1", "g/2", "l/1"} {
 		join(t, tb, epoch, "s", id, "first of "+id, 0, 10)
 		join(t, tb, epoch, "s", id, "second of "+id, 0, 10)
@@ -178,7 +180,7 @@ func TestCopiesOfRacks(t *testing.T) {
 // A node that needs many more pieces than average is a straggler.
 func TestStragglers(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for i := range 4 {
 		join(t, tb, epoch, "s", "A", fmt.Sprint("a", i), 100, 100)
 		join(t, tb, epoch, "s", "B", fmt.Sprint("b", i), 10, 100)

@@ -26,7 +26,7 @@ func topologyLink(tb *table, from, to string) (out proto.TopologyLink) {
 // tracker adds up the same seconds.
 func TestRatesAddUp(t *testing.T) {
 	t.Parallel()
-	tb, rng := newTable(Default()), rand.New(rand.NewPCG(4, 4))
+	tb, rng := newTable(Default(nil)), rand.New(rand.NewPCG(4, 4))
 	const members, rate = 5, 3e6 // of all together, while they receive
 	join(t, tb, epoch, "s", "A", "source", 10, 10)
 	for i := range members {
@@ -89,7 +89,7 @@ func addMeasurement(tb *table, now time.Time, id, from string, queue uint32, byt
 // messages queued all the time.
 func TestFullLinks(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	announce := func(at time.Time) {
 		join(t, tb, at, "s", "A", "a", 10, 10)
 		join(t, tb, at, "s", "B", "b", 0, 10)
@@ -147,7 +147,7 @@ func TestLinksOfRacks(t *testing.T) {
 			t.Errorf("from %s to %s: %s, want %s", c.from, c.to, got, c.want)
 		}
 	}
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	join(t, tb, epoch, "s", "l", "l", 10, 10)
 	for _, id := range []string{"g/1", "g/2"} {
 		join(t, tb, epoch, "s", id, id, 0, 10)
@@ -170,7 +170,7 @@ func TestLinksOfRacks(t *testing.T) {
 // changes its cluster again and again does not take the room of links.
 func TestLinksOfForgottenClusters(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for _, name := range []string{"l", "g/1", "g/2", "gx"} {
 		join(t, tb, epoch, "s", name, name, 10, 10)
 	}
@@ -262,7 +262,7 @@ func TestMeasuredLockTime(t *testing.T) {
 // no figure that a message cannot bear.
 func TestWrongLinks(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for i := range 300 {
 		join(t, tb, epoch, "s", fmt.Sprintf("c%03d", i), fmt.Sprint(i), 10, 10)
 	}
@@ -294,7 +294,7 @@ func TestWrongLinks(t *testing.T) {
 // TestLinksOfOneAddress checks that nodes at one address hold at most half of a swarm's links, and of all links.
 func TestLinksOfOneAddress(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	host := netip.MustParseAddr("192.0.2.66")
 	for k := range 20 {
 		swarm := fmt.Sprint("s", k)
@@ -331,7 +331,7 @@ func TestLinksOfOneAddress(t *testing.T) {
 func TestMeasuredLinksInTopology(t *testing.T) {
 	t.Parallel()
 	now := new(clock)
-	s, info := start(t, Config{}, now)
+	s, info := start(t, Default(nil), now)
 	hA, cA := node(t, ClientConfig{}, info)
 	hB, cB := node(t, ClientConfig{}, info)
 	if _, err := cA.Topology(t.Context(), announce(hA, "A", 1).Swarm); err == nil {

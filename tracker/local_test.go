@@ -11,7 +11,7 @@ import (
 // TestLocal checks that the node on the tracker's own host is a member like any other.
 func TestLocal(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{}, new(clock))
+	s, info := start(t, Default(nil), new(clock))
 	_, remote := node(t, ClientConfig{}, info)
 	h, local := s.host, s.Local()
 	ctx := context.Background()
@@ -39,7 +39,9 @@ func TestLocal(t *testing.T) {
 	if err := local.Close(); err != nil {
 		t.Error(err)
 	}
-	full, _ := start(t, Config{MaxSwarms: 1}, new(clock))
+	cfg := Default(nil)
+	cfg.MaxSwarms = 1
+	full, _ := start(t, cfg, new(clock))
 	a.Leaving = false
 	if _, err = full.Local().Announce(ctx, a); err != nil {
 		t.Error(err)

@@ -38,7 +38,7 @@ func TestAnnounceOfMember(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, info := start(t, Config{}, new(clock))
+			s, info := start(t, Default(nil), new(clock))
 			if tt.known {
 				h, source := node(t, ClientConfig{}, info)
 				if _, err := source.Announce(t.Context(), announce(h, "lyon", 10)); err != nil {

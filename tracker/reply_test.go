@@ -17,7 +17,7 @@ import (
 // newSwarm is a table with one swarm of equal clusters, and its members.
 func newSwarm(t testing.TB, clusters, each int) (*table, []*member) {
 	t.Helper()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	rng := rand.New(rand.NewPCG(7, 7))
 	var ms []*member
 	for i := range each {
@@ -124,7 +124,7 @@ func TestReplyOfUnequalClusters(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for range 5 {
-		tb := newTable(Default())
+		tb := newTable(Default(nil))
 		var ms []*member
 		for c := range 2 + rng.IntN(6) {
 			for i := range 1 + rng.IntN(150) {
@@ -209,7 +209,7 @@ func TestReplyOfManyClusters(t *testing.T) {
 		}
 	}
 	// A large own cluster leaves room for less than one member of each other cluster.
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for i := range 600 {
 		join(t, tb, epoch, "s", "own", fmt.Sprint("own", i), 0, 0)
 	}
@@ -232,7 +232,7 @@ func TestReplyOfManyClusters(t *testing.T) {
 // racks has members join racks of sites: each rack has n.
 func racks(t testing.TB, sites, racks, each int) *swarm {
 	t.Helper()
-	cfg := Default()
+	cfg := Default(nil)
 	tb := newTable(cfg)
 	rng := rand.New(rand.NewPCG(9, 9))
 	for i := range each {
@@ -324,7 +324,7 @@ func TestReplyOfThousandRacks(t *testing.T) {
 // Names may be prefixes of other names, and sort between them.
 func TestReplyOfPrefixes(t *testing.T) {
 	t.Parallel()
-	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
+	tb, rng := newTable(Default(nil)), rand.New(rand.NewPCG(1, 1))
 	names := []string{"a", "a/b", "a/b/c", "a/b/c/d", "a-b", "a.b/c", "ab", "b/b"}
 	var ms []*member
 	for i := range 400 {
@@ -364,7 +364,7 @@ func TestReplyOfPrefixes(t *testing.T) {
 // A reply of members with the longest ids, clusters and addresses fits one frame.
 func TestReplyFitsFrame(t *testing.T) {
 	t.Parallel()
-	tb, rng := newTable(Default()), rand.New(rand.NewPCG(1, 1))
+	tb, rng := newTable(Default(nil)), rand.New(rand.NewPCG(1, 1))
 	addrs := make([][]byte, proto.MaxAddrs)
 	for i := range addrs {
 		addrs[i] = make([]byte, maxAddrBytes/len(addrs))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/netip"
 	"slices"
@@ -56,11 +57,10 @@ type Server struct {
 	}
 }
 
-// New starts a tracker on h. Close does not close h.
-func New(h host.Host, cfg Config) *Server { return newServer(h, cfg, time.Now) }
+// New starts a tracker on h, with a log unless that is nil. Close does not close h.
+func New(h host.Host, log *slog.Logger) *Server { return newServer(h, Default(log), time.Now) }
 
 func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
-	cfg = cfg.withDefaults()
 	s := &Server{host: h, cfg: cfg, clock: clock}
 	s.state.init(cfg)
 	s.open.streams = make(map[network.Stream]netip.Addr)

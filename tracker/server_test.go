@@ -73,7 +73,7 @@ func announce(h host.Host, cluster string, have uint32) *proto.Announce {
 
 func TestSixteenNodesInFourClusters(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{}, new(clock))
+	s, info := start(t, Default(nil), new(clock))
 	hosts, clients := make([]host.Host, 16), make([]*Client, 16)
 	for i := range hosts {
 		hosts[i], clients[i] = node(t, ClientConfig{}, info)
@@ -128,7 +128,7 @@ func TestSixteenNodesInFourClusters(t *testing.T) {
 func TestMembersExpireAndLeave(t *testing.T) {
 	t.Parallel()
 	clk := new(clock)
-	s, info := start(t, Config{}, clk)
+	s, info := start(t, Default(nil), clk)
 	h1, c1 := node(t, ClientConfig{}, info)
 	h2, c2 := node(t, ClientConfig{}, info)
 	h3, c3 := node(t, ClientConfig{}, info)
@@ -174,7 +174,9 @@ func TestMembersExpireAndLeave(t *testing.T) {
 
 func TestFullTrackerRejectsMembers(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{MaxMembers: 1}, new(clock))
+	cfg := Default(nil)
+	cfg.MaxMembers = 1
+	s, info := start(t, cfg, new(clock))
 	h1, c1 := node(t, ClientConfig{}, info)
 	h2, c2 := node(t, ClientConfig{}, info)
 	if _, err := c1.Announce(t.Context(), announce(h1, "A", 0)); err != nil {
@@ -209,7 +211,7 @@ func raw(t *testing.T, h host.Host, info peer.AddrInfo, data []byte) network.Str
 
 func TestBadRequests(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{}, new(clock))
+	s, info := start(t, Default(nil), new(clock))
 	h := loopHost(t)
 	frame := func(m proto.Message) []byte {
 		b, err := proto.AppendFrame(nil, m)
@@ -259,7 +261,9 @@ func TestBadRequests(t *testing.T) {
 
 func TestSilentClient(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{Timeout: 200 * time.Millisecond}, new(clock))
+	cfg := Default(nil)
+	cfg.Timeout = 200 * time.Millisecond
+	s, info := start(t, cfg, new(clock))
 	h := loopHost(t)
 	// The first write carries the protocol's name, and half a length.
 	st := raw(t, h, info, []byte{0, 0})
@@ -282,7 +286,9 @@ func waitStreams(t *testing.T, s *Server, n int) {
 
 func TestStreamsOfAddressBounded(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{MaxStreams: 4}, new(clock))
+	cfg := Default(nil)
+	cfg.MaxStreams = 4
+	s, info := start(t, cfg, new(clock))
 	h := loopHost(t)
 	for range 2 {
 		raw(t, h, info, []byte{0})
@@ -302,7 +308,7 @@ func TestStreamsOfAddressBounded(t *testing.T) {
 
 func TestCloseEndsStreams(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{}, new(clock))
+	s, info := start(t, Default(nil), new(clock))
 	h := loopHost(t)
 	st := raw(t, h, info, []byte{0})
 	waitStreams(t, s, 1)
@@ -316,7 +322,7 @@ func TestCloseEndsStreams(t *testing.T) {
 
 func TestConcurrentAnnounces(t *testing.T) {
 	t.Parallel()
-	s, info := start(t, Config{}, new(clock))
+	s, info := start(t, Default(nil), new(clock))
 	const nodes, each = 4, 50
 	var wg sync.WaitGroup
 	for range nodes {
@@ -340,7 +346,7 @@ func TestConcurrentAnnounces(t *testing.T) {
 func BenchmarkAnnounce(b *testing.B) {
 	for _, size := range []struct{ clusters, each int }{{4, 4}, {20, 50}, {10, 2000}} {
 		b.Run(fmt.Sprintf("%dx%d", size.clusters, size.each), func(b *testing.B) {
-			s, info := start(b, Config{}, new(clock))
+			s, info := start(b, Default(nil), new(clock))
 			h, c := node(b, ClientConfig{}, info)
 			a := announce(h, "c0000", 0)
 			a.Swarm = []byte("s")

@@ -37,7 +37,7 @@ func elsewhere(id proto.PeerID, swarm string) origin {
 // One address takes no more than half of each table, and has no effect on other addresses.
 func TestTableSharesOfAddresses(t *testing.T) {
 	t.Parallel()
-	cfg := Default()
+	cfg := Default(nil)
 	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 100, 60, 1000
 	tb := newTable(cfg)
 	flooder := netip.MustParseAddr("192.0.2.1")
@@ -78,7 +78,7 @@ func TestTableSharesOfAddresses(t *testing.T) {
 
 func TestTableExpiry(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	join(t, tb, epoch, "s", "A", "one", 0, 10)
 	join(t, tb, epoch.Add(60*time.Second), "s", "A", "two", 0, 10)
 	join(t, tb, epoch.Add(89*time.Second), "s", "A", "three", 0, 10)
@@ -104,7 +104,7 @@ func TestTableExpiry(t *testing.T) {
 
 func TestTableBounds(t *testing.T) {
 	t.Parallel()
-	cfg := Default()
+	cfg := Default(nil)
 	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 3, 5, 9
 	tb := newTable(cfg)
 	refused := func(now time.Time, swarm, cluster, id string) {
@@ -134,7 +134,7 @@ func TestTableBounds(t *testing.T) {
 
 func TestTableBoundsClusters(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	for i := range proto.MaxClusters {
 		join(t, tb, epoch, "s", fmt.Sprint("c", i), fmt.Sprint(i), 0, 0)
 	}
@@ -149,7 +149,7 @@ func TestTableBoundsClusters(t *testing.T) {
 
 func TestScrapeOfMembersWithoutManifest(t *testing.T) {
 	t.Parallel()
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	join(t, tb, epoch, "s", "A", "source", 10, 10)
 	join(t, tb, epoch, "s", "B", "half", 4, 10)
 	join(t, tb, epoch, "s", "B", "no manifest", 0, 0)
@@ -247,7 +247,7 @@ func (s *slowTable) scrape(swarm string) []proto.ScrapeCluster {
 
 func TestTableAgainstSlowTable(t *testing.T) {
 	t.Parallel()
-	cfg := Default()
+	cfg := Default(nil)
 	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 4, 12, 30
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -335,7 +335,7 @@ func checkSums(t *testing.T, tb *table) {
 func TestScrapeOfManyRacks(t *testing.T) {
 	t.Parallel()
 	s := racks(t, 30, 50, 1)
-	tb := newTable(Default())
+	tb := newTable(Default(nil))
 	tb.swarms["s"] = s
 	scrape := tb.scrape(epoch, []byte("s"))
 	if len(scrape.Clusters) != 30 || scrape.Clusters[7].Name != "s007" || scrape.Clusters[7].Nodes != 50 || scrape.Clusters[7].Missing != 5000 {

@@ -16,7 +16,7 @@ func TestThousandNodesAnnounceTogether(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a thousand hosts: not with -short")
 	}
-	s, info := start(t, Config{}, new(clock))
+	s, info := start(t, Default(nil), new(clock))
 	const nodes = 1000
 	var wg sync.WaitGroup
 	begin := make(chan struct{})

@@ -165,7 +165,7 @@ func startCaster(t *testing.T) *testCaster {
 		Finder:  func(libhost.Host, []ma.Multiaddr) peer.Finder { return c.tracker.Local() },
 	})
 	must(t, err)
-	c.tracker = tracker.New(c.Host(), tracker.Config{})
+	c.tracker = tracker.New(c.Host(), nil)
 	t.Cleanup(func() {
 		must(t, c.Node.Close())
 		must(t, c.tracker.Close())

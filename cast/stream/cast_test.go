@@ -58,7 +58,7 @@ func startCaster(t testing.TB) (*peer.Node, *tracker.Server) {
 		c.Finder = func(host.Host, []ma.Multiaddr) peer.Finder { return server.Local() }
 		c.Trackers = []ma.Multiaddr{ma.StringCast(peertest.TrackerAddr)}
 	}))
-	server = tracker.New(n.Host(), tracker.Config{})
+	server = tracker.New(n.Host(), nil)
 	t.Cleanup(func() { server.Close() })
 	return n, server
 }

@@ -47,7 +47,7 @@ func newGrid(dir string, clusters, nodes int) (g *grid, err error) {
 	if g.source, err = g.startNode("source", "source", local, nil); err != nil {
 		return g, err
 	}
-	g.tracker = tracker.New(g.source.Host(), tracker.Config{})
+	g.tracker = tracker.New(g.source.Host(), nil)
 	g.source.SetTrackers(g.source.Addrs())
 	finder := daemon.Finder(slog.New(slog.DiscardHandler))
 	for i := range clusters * nodes {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/cli/daemon"
-	"github.com/mobgrid/mob/tracker"
 	"github.com/mobgrid/mob/tracker/bittorrent"
 )
 
@@ -40,11 +39,11 @@ func (b *btTracker) check() error {
 
 // start runs the tracker, if it is asked for, and prints its announce URLs. stop
 // ends it.
-func (b *btTracker) start(env *command.Env, cfg tracker.Config) (stop func(), err error) {
+func (b *btTracker) start(env *command.Env, log *slog.Logger) (stop func(), err error) {
 	if len(b.listen) == 0 {
 		return func() {}, nil
 	}
-	s, err := bittorrent.Listen(b.listen, b.torrents, cfg)
+	s, err := bittorrent.Listen(b.listen, b.torrents, log)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func TestPublicFleetPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	server := tracker.New(h, tracker.Config{})
+	server := tracker.New(h, nil)
 	defer server.Close()
 	read, token := clitest.ServePage(t, func(s *web.Server) { registerFleet(s, h, server, names) })
 	var ids []string

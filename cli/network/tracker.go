@@ -122,9 +122,9 @@ func (f *trackerFlags) run(ctx context.Context, a *command.App, _ []string) erro
 		return err
 	}
 	defer h.Close()
-	server := tracker.New(h, tracker.Config{Log: log})
+	server := tracker.New(h, log)
 	defer server.Close()
-	stop, err := f.bt.start(a.Env, tracker.Config{Log: log})
+	stop, err := f.bt.start(a.Env, log)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func startTracker(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(stop)
-	server := tracker.New(node.Host(), tracker.Config{})
+	server := tracker.New(node.Host(), nil)
 	t.Cleanup(func() { server.Close() })
 	return node.Addrs()[0].String()
 }

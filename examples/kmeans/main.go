@@ -126,7 +126,7 @@ func (j job) demo(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	server := tracker.New(introducer.Host(), tracker.Config{})
+	server := tracker.New(introducer.Host(), nil)
 	defer server.Close()
 	j.points, j.name, j.size, j.tracker = filepath.Join(dir, "points"), "demo", 16, introducer.Addrs()[0].String()
 	if err := os.WriteFile(j.points, encode(randomPoints(demoPoints, j.d)), 0o644); err != nil {

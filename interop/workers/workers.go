@@ -102,7 +102,7 @@ func (c *Node) Start() (n *peer.Node, stop func(), err error) {
 		return nil, nil, err
 	}
 	if c.Tracker == "" {
-		server = tracker.New(n.Host(), tracker.Config{})
+		server = tracker.New(n.Host(), nil)
 	}
 	return n, func() { // the process ends after it, so nothing is done about errors
 		if server != nil {

@@ -42,7 +42,7 @@ func count(s *Server, n int) Counts {
 
 func TestPeersExpire(t *testing.T) {
 	t.Parallel()
-	s, c := newTestServer(t, tracker.Config{})
+	s, c := newTestServer(t, defaults(nil))
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.2:1"), left: 1}
 	mustAnnounce(t, s, one)
 	c.add(10 * time.Minute)
@@ -64,7 +64,7 @@ func TestPeersExpire(t *testing.T) {
 
 func TestDownloadCountedOnce(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{})
+	s, _ := newTestServer(t, defaults(nil))
 	a := announce{addr: addr("192.0.2.1:1"), left: 5, event: "started"}
 	mustAnnounce(t, s, a)
 	a.event = "completed"
@@ -85,7 +85,7 @@ func TestDownloadCountedOnce(t *testing.T) {
 
 func TestStopped(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{})
+	s, _ := newTestServer(t, defaults(nil))
 	one, two := announce{addr: addr("192.0.2.1:1")}, announce{addr: addr("192.0.2.1:2")}
 	stop := one
 	stop.event = "stopped"
@@ -105,7 +105,8 @@ func TestStopped(t *testing.T) {
 // TestBounds fills each table from many addresses, and from one.
 func TestBounds(t *testing.T) {
 	t.Parallel()
-	cfg := tracker.Config{MaxSwarms: 8, MaxSwarmMembers: 16, MaxMembers: 32}
+	cfg := defaults(nil)
+	cfg.MaxSwarms, cfg.MaxSwarmMembers, cfg.MaxMembers = 8, 16, 32
 	fill := func(name string, want int, a func(i int) announce) {
 		t.Helper()
 		s, c := newTestServer(t, cfg)
@@ -121,7 +122,7 @@ func TestBounds(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d, want %d", name, n, want)
 		}
-		c.add(defaults().Expiry)
+		c.add(defaults(nil).Expiry)
 		mustAnnounce(t, s, a(0)) // expired peers have left
 	}
 	from := func(n int) netip.AddrPort { return addr(fmt.Sprintf("192.0.2.%d:1", n)) }
@@ -145,7 +146,7 @@ func parse(peers string, bytes int) (out []netip.AddrPort) {
 
 func TestSample(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{})
+	s, _ := newTestServer(t, defaults(nil))
 	for i := range 300 { // every third is a seeder, every fifth has IPv6
 		ip := netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})
 		if i%5 == 0 {
@@ -196,7 +197,7 @@ func TestSample(t *testing.T) {
 // TestLoopbackPeersNotSent checks that loopback and link-local addresses are sent to clients with such an address only.
 func TestLoopbackPeersNotSent(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{})
+	s, _ := newTestServer(t, defaults(nil))
 	all := []string{"127.0.0.1:1", "127.0.0.1:2", "169.254.0.1:1", "169.254.0.2:1", "10.0.0.1:1", "192.0.2.1:1", "[::1]:1", "[fe80::1]:1"}
 	for _, a := range all {
 		mustAnnounce(t, s, announce{addr: addr(a), left: 1})
@@ -226,7 +227,9 @@ func TestLoopbackPeersNotSent(t *testing.T) {
 // Every peer is in as many replies as any other.
 func TestSampleUniform(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{Seed: 1})
+	cfg := defaults(nil)
+	cfg.Seed = 1
+	s, _ := newTestServer(t, cfg)
 	const peers, asked = 100, 2000
 	replies := map[netip.AddrPort]int{}
 	for i := range peers {
@@ -250,7 +253,7 @@ func TestSampleUniform(t *testing.T) {
 
 func TestIntervalHasJitter(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{})
+	s, _ := newTestServer(t, defaults(nil))
 	seen := map[int64]bool{}
 	for range 100 {
 		d := mustAnnounce(t, s, announce{addr: addr("192.0.2.1:1")}).Interval
@@ -267,7 +270,7 @@ func TestIntervalHasJitter(t *testing.T) {
 // BenchmarkAnnounce is an announce of a known peer in a full table. It reports the
 // memory of a peer.
 func BenchmarkAnnounce(b *testing.B) {
-	cfg := defaults()
+	cfg := defaults(nil)
 	from := func(i int) announce {
 		i %= cfg.MaxMembers
 		return announce{

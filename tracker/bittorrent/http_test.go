@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/anacrolix/torrent/bencode"
-
-	"github.com/mobgrid/mob/tracker"
 )
 
 // get is the body of a reply to a request from an address.
@@ -36,7 +34,9 @@ func escaped(n int) string { h := hash(n); return url.QueryEscape(h.AsString()) 
 // TestHTTPBytes compares replies with the bytes of the BEPs.
 func TestHTTPBytes(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{Seed: 1})
+	cfg := defaults(nil)
+	cfg.Seed = 1
+	s, _ := newTestServer(t, cfg)
 	query := "/announce?info_hash=" + escaped(1) + "&peer_id=-XX0000-%00%01%02%20%ff7890ab" +
 		"&uploaded=0&downloaded=0&port=6881&event=started&compact=0&ip=203.0.113.9&left="
 	get(t, s, "[::ffff:192.0.2.1]:50000", query+"0")
@@ -81,7 +81,7 @@ func bencodeOf(t testing.TB, text string) map[string]any {
 
 func TestHTTPInvalidRequests(t *testing.T) {
 	t.Parallel()
-	s, _ := newTestServer(t, tracker.Config{})
+	s, _ := newTestServer(t, defaults(nil))
 	good := "info_hash=" + escaped(1)
 	for query, want := range map[string]string{
 		"/announce":                                 "info_hash has 0 bytes",
@@ -126,7 +126,7 @@ func FuzzHTTPAnnounce(f *testing.F) {
 	f.Add("info_hash=" + escaped(1) + "&info_hash=" + escaped(2))
 	from := addr("192.0.2.1:5")
 	f.Fuzz(func(t *testing.T, query string) {
-		s, _ := newTestServer(t, tracker.Config{})
+		s, _ := newTestServer(t, defaults(nil))
 		a, err := parseAnnounce(query, from.String())
 		if (a == nil) == (err == nil) {
 			t.Fatalf("%+v, %v", a, err)
@@ -169,7 +169,9 @@ func scrapes(t *testing.T, c net.Conn) bool {
 
 func TestHTTPConnectionsBounded(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, tracker.Config{MaxStreams: 4}, new(clock), "127.0.0.1:0")
+	cfg := defaults(nil)
+	cfg.MaxStreams = 4
+	s := startServer(t, cfg, new(clock), "127.0.0.1:0")
 	l, err := listen("[::1]:0")
 	if err != nil {
 		t.Skip("cannot listen: ", err) // a machine may have no IPv6
@@ -195,7 +197,7 @@ func TestHTTPConnectionsBounded(t *testing.T) {
 
 func TestHTTPHeadersBounded(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, tracker.Config{}, new(clock), "127.0.0.1:0")
+	s := startServer(t, defaults(nil), new(clock), "127.0.0.1:0")
 	r, err := http.Get("http://" + s.Addrs()[0].String() + "/announce?" + strings.Repeat("x", 2*maxHeader))
 	if err != nil {
 		t.Fatal(err)

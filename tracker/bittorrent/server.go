@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -35,10 +36,10 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// defaults returns the configuration of a public tracker. rTorrent accepts no interval below 10 min. A
+// defaults returns the configuration of a tracker. rTorrent accepts no interval below 10 min. A
 // client whose announce is lost announces again before it expires.
-func defaults() tracker.Config {
-	cfg := tracker.Default()
+func defaults(log *slog.Logger) tracker.Config {
+	cfg := tracker.Default(log)
 	cfg.Interval = 10 * time.Minute
 	cfg.Expiry = 25 * time.Minute
 	cfg.MaxSwarms = 100_000
@@ -49,11 +50,10 @@ func defaults() tracker.Config {
 }
 
 // Listen starts a tracker that listens at each of the addresses ADDR:PORT. torrents is the path of a
-// list of the torrents to serve, see [Server.Reload]; all if it is empty. A field of cfg that is zero
-// has the default of a BitTorrent tracker. MaxStreams bounds the HTTP connections. One address may have as
-// many as are free.
-func Listen(addrs []string, torrents string, cfg tracker.Config) (*Server, error) {
-	s, err := newServer(torrents, cfg, time.Now)
+// list of the torrents to serve, see [Server.Reload]; all if it is empty. A nil log means none. One address may have as
+// many HTTP connections as are free.
+func Listen(addrs []string, torrents string, log *slog.Logger) (*Server, error) {
+	s, err := newServer(torrents, defaults(log), time.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,6 @@ func Listen(addrs []string, torrents string, cfg tracker.Config) (*Server, error
 
 // newServer returns a tracker that does not listen yet.
 func newServer(torrents string, cfg tracker.Config, clock func() time.Time) (*Server, error) {
-	cfg = cfg.Or(defaults())
 	s := &Server{cfg: cfg, torrents: torrents, clients: tracker.NewClients(cfg, clock)}
 	s.conns = quota.NewShared[netip.Addr](cfg.MaxStreams)
 	s.http = s.newHTTP()

@@ -14,8 +14,6 @@ import (
 	"github.com/anacrolix/torrent/tracker/udp"
 	"github.com/anacrolix/torrent/types/infohash"
 	"go.uber.org/goleak"
-
-	"github.com/mobgrid/mob/tracker"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,7 +29,7 @@ func TestClient(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clk := new(clock)
-			s := startServer(t, tracker.Config{}, clk, c.listen)
+			s := startServer(t, defaults(nil), clk, c.listen)
 			at := fmt.Sprintf("http://%s:%d/announce", c.dial, s.Addrs()[0].Port())
 			client, err := anacrolix.NewClient(at, anacrolix.NewClientOpts{})
 			if err != nil {
@@ -86,10 +84,10 @@ func TestClient(t *testing.T) {
 
 func TestListenErrors(t *testing.T) {
 	t.Parallel()
-	taken := startServer(t, tracker.Config{}, new(clock), "127.0.0.1:0").Addrs()[0].String()
+	taken := startServer(t, defaults(nil), new(clock), "127.0.0.1:0").Addrs()[0].String()
 	for _, at := range []string{"", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:99999", "192.0.2.1:0", taken} {
 		// The error of the second address closes the first.
-		if s, err := Listen([]string{"127.0.0.1:0", at}, "", tracker.Config{}); err == nil {
+		if s, err := Listen([]string{"127.0.0.1:0", at}, "", nil); err == nil {
 			s.Close()
 			t.Errorf("listens at %q", at)
 		}
@@ -98,7 +96,7 @@ func TestListenErrors(t *testing.T) {
 
 func TestCloseTwice(t *testing.T) {
 	t.Parallel()
-	s, err := Listen([]string{"127.0.0.1:0", "127.0.0.1:0"}, "", tracker.Config{})
+	s, err := Listen([]string{"127.0.0.1:0", "127.0.0.1:0"}, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +127,7 @@ func TestReload(t *testing.T) {
 	write("# ours\n\n" + strings.ToUpper(h1.HexString()) + " the weights\r\n" +
 		"\t" + h2.HexString() + strings.Repeat("ab", 12))
 	c := new(clock)
-	s, err := newServer(path, tracker.Config{}, c.now)
+	s, err := newServer(path, defaults(nil), c.now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +164,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	allowed(false, false, false)
-	if _, err := newServer(path+"x", tracker.Config{}, c.now); err == nil {
+	if _, err := newServer(path+"x", defaults(nil), c.now); err == nil {
 		t.Error("no error for a missing list")
 	}
 }
