@@ -98,7 +98,7 @@ var table = map[string]rule{
 	"cast/hostset": {outside: []string{}, pure: true},
 	"cast":         {ours: []string{"cast/agent", "cast/hostset", "cast/launch", "cast/stream", "membership", "peer", "peer/datadir", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/limit"}},
 
-	"interop/netns":   {ours: []string{"mob/plan"}, outside: []string{"github.com/prometheus/procfs", "github.com/vishvananda", "golang.org/x/sys"}},
+	"interop/netns":   {ours: []string{"mob/plan", "peer/limit"}, outside: []string{"github.com/prometheus/procfs", "github.com/vishvananda", "golang.org/x/sys"}},
 	"interop/sshd":    {ours: []string{"interop/netns"}, outside: []string{"github.com/prometheus/procfs"}},
 	"interop/feed":    {tests: []string{"feed", "interop/netns", "interop/workers", "peer"}, outside: []string{}},
 	"interop/workers": {ours: []string{"interop/netns", "peer", "tracker"}, outside: []string{"github.com/libp2p/go-libp2p/core", "github.com/multiformats/go-multiaddr"}},

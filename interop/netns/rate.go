@@ -3,9 +3,9 @@ package netns
 import (
 	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/mobgrid/mob/peer/limit"
 )
 
 // Rate is a rate in bytes per second. Zero means no limit where the documentation of a type specifies it, and no link in [Links].
@@ -53,26 +53,11 @@ func checkRate(r Rate) error {
 	return fmt.Errorf("rate of %g bytes/s is not between 1 KB/s and 100 GB/s", float64(r))
 }
 
-// ParseRate parses a rate: a plain decimal number and KB, MB or GB, per second, such as "12.5MB" or
-// "800KB". Units are decimal. It fails for a rate that no shaper can keep.
+// ParseRate parses a rate as [limit.ParseRate] does, such as 12.5MB or 100Mbit. It fails for a rate that no shaper can keep.
 func ParseRate(s string) (Rate, error) {
-	number, unit := s, Rate(0)
-	for _, u := range []struct {
-		suffix string
-		rate   Rate
-	}{{"KB", KBps}, {"MB", MBps}, {"GB", 1000 * MBps}} {
-		if before, ok := strings.CutSuffix(s, u.suffix); ok {
-			number, unit = before, u.rate
-		}
-	}
-	// ParseFloat also accepts signs, exponents, hexadecimal numbers and infinities.
-	if unit == 0 || number == "" || strings.Trim(number, "0123456789.") != "" {
-		return 0, fmt.Errorf("rate %q is not a number and KB, MB or GB, as 12.5MB", s)
-	}
-	n, err := strconv.ParseFloat(number, 64)
+	n, err := limit.ParseRate(s)
 	if err != nil {
-		return 0, fmt.Errorf("rate %q is not a number and KB, MB or GB, as 12.5MB", s)
+		return 0, err
 	}
-	r := Rate(n) * unit
-	return r, checkRate(r)
+	return Rate(n), checkRate(Rate(n))
 }
