@@ -204,7 +204,8 @@ func (l *Link) UnmarshalText(text []byte) error {
 }
 
 // add adds one decoded parameter.
-func (l *Link) add(key, value string) (err error) {
+func (l *Link) add(key, value string) error {
+	client, _ := netip.ParseAddrPort(value) // other programs write host names in x.pe, which are foreign
 	switch {
 	case key == keyTopic && hasPrefixFold(value, urnPrefix):
 		return setID(&l.Manifest, "manifest id", value[len(urnPrefix):])
@@ -215,9 +216,9 @@ func (l *Link) add(key, value string) (err error) {
 	case key == keyLength:
 		return l.setLength(value)
 	case key == keyTracker:
-		l.Trackers, err = appendAddr(l.Trackers, "tracker", value)
+		return appendAddr(&l.Trackers, "tracker", value)
 	case key == keyPeer:
-		l.Peers, err = appendAddr(l.Peers, "peer", value)
+		return appendAddr(&l.Peers, "peer", value)
 	case key == keyCoded:
 		return l.setCoded(value)
 	case key == keyGossip:
@@ -225,29 +226,22 @@ func (l *Link) add(key, value string) (err error) {
 	case key == keyPlan:
 		return setID(&l.Plan, "plan", value)
 	case key == keyAnnounce && CheckAnnounce(value) == nil:
-		if len(l.Announce) == MaxLinkAddrs {
-			return fmt.Errorf("link has more than %d BitTorrent trackers", MaxLinkAddrs)
-		}
-		l.Announce = append(l.Announce, value)
-	case key == keyTorrentPeer && l.addTorrentPeer(value):
-		if len(l.TorrentPeers) > MaxLinkAddrs {
-			return fmt.Errorf("link has more than %d BitTorrent peers", MaxLinkAddrs)
-		}
+		return appendTo(&l.Announce, value, "BitTorrent trackers")
+	case key == keyTorrentPeer && client.Port() != 0:
+		return appendTo(&l.TorrentPeers, client, "BitTorrent peers")
 	default:
 		l.Foreign = append(l.Foreign, Param{Key: key, Value: value})
+		return nil
 	}
-	return err
 }
 
-// addTorrentPeer adds the address of a BitTorrent client, and reports whether it is one.
-// Other programs write host names there, which are foreign.
-func (l *Link) addTorrentPeer(text string) bool {
-	a, err := netip.ParseAddrPort(text)
-	if err != nil || a.Port() == 0 {
-		return false
+// appendTo appends a value to a list of a link, unless that is full.
+func appendTo[T any](list *[]T, v T, what string) error {
+	if len(*list) == MaxLinkAddrs {
+		return fmt.Errorf("link has more than %d %s", MaxLinkAddrs, what)
 	}
-	l.TorrentPeers = append(l.TorrentPeers, a)
-	return true
+	*list = append(*list, v)
+	return nil
 }
 
 // setOnce sets a field of a link. A link may repeat a value, but not have two of them.
@@ -316,18 +310,15 @@ func (l *Link) setStrategy(name string) error {
 
 // appendAddr parses an address and appends it. The address must have a peer id, to
 // authenticate the node there.
-func appendAddr(addrs []multiaddr.Multiaddr, what, text string) ([]multiaddr.Multiaddr, error) {
-	if len(addrs) == MaxLinkAddrs {
-		return nil, fmt.Errorf("link has more than %d %s addresses", MaxLinkAddrs, what)
-	}
+func appendAddr(addrs *[]multiaddr.Multiaddr, what, text string) error {
 	a, err := multiaddr.NewMultiaddr(text)
 	if err != nil {
-		return nil, fmt.Errorf("link: %s address %q: %w", what, text, err)
+		return fmt.Errorf("link: %s address %q: %w", what, text, err)
 	}
 	if _, last := multiaddr.SplitLast(a); last == nil || last.Protocol().Code != multiaddr.P_P2P {
-		return nil, fmt.Errorf("link: %s address %q does not end in /p2p/ID", what, text)
+		return fmt.Errorf("link: %s address %q does not end in /p2p/ID", what, text)
 	}
-	return append(addrs, a), nil
+	return appendTo(addrs, a, what+" addresses")
 }
 
 // escape percent-encodes s for a parameter. It leaves ':' and '/', which are allowed there,

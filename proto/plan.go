@@ -42,11 +42,6 @@ type wirePlan struct {
 	Trees   []PlanTree
 }
 
-// planDecMode is decMode with room for the parents in trees.
-//
-//nolint:gochecknoglobals // an immutable mode, built once
-var planDecMode = newDecMode(MaxPlanHosts)
-
 func (p *Plan) check() error {
 	if len(p.Hosts) == 0 || len(p.Hosts) > MaxPlanHosts || len(p.Trees) > MaxPlanTrees {
 		return fmt.Errorf("plan of %d hosts and %d trees, want 1 to %d hosts and at most %d trees",
@@ -102,7 +97,7 @@ func DecodePlan(c cid.Cid, b []byte) (*Plan, error) {
 
 func decodePlan(b []byte) (*Plan, error) {
 	var w wirePlan
-	if err := planDecMode.Unmarshal(b, &w); err != nil {
+	if err := decMode.Unmarshal(b, &w); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
 	if w.Version != planVersion {
