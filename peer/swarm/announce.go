@@ -36,10 +36,10 @@ func (s *Swarm) announce(first []proto.Member) {
 	var rejected string // what was logged
 	for {
 		pause := retry
-		a, told := s.announcement(false)
+		a := s.announcement(false)
 		h, err := metadata.Announce(s.ctx, s.cfg.Finder, s.cfg.Link.Keys(), a)
 		if err == nil {
-			told()
+			s.meter.sent()
 			s.announced.Store(int64(a.Have))
 			retry, pause = announceRetry, time.Duration(h.Interval)*time.Second
 			s.post(func() { s.onMembers(unnamed(h.Members)) })
@@ -62,8 +62,7 @@ func (s *Swarm) announce(first []proto.Member) {
 		case <-s.progress:
 		case <-s.ctx.Done():
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), leaveTimeout)
-			a, _ := s.announcement(true)
-			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Link.Keys(), a)
+			_, _ = metadata.Announce(ctx, s.cfg.Finder, s.cfg.Link.Keys(), s.announcement(true))
 			cancel()
 			return
 		}
@@ -80,9 +79,8 @@ func (s *Swarm) AwaitAnnounced(ctx context.Context) bool {
 	return have == int64(s.wanted())
 }
 
-// announcement returns a message for the trackers, and a function to call once a tracker has it.
-func (s *Swarm) announcement(leaving bool) (_ proto.Announce, told func()) {
-	measured, told := s.measured()
+// announcement returns a message for the trackers.
+func (s *Swarm) announcement(leaving bool) proto.Announce {
 	return proto.Announce{
 		Cluster: s.cfg.Cluster,
 		Addrs:   s.cfg.Addrs(),
@@ -91,8 +89,8 @@ func (s *Swarm) announcement(leaving bool) (_ proto.Announce, told func()) {
 		Leaving: leaving,
 
 		Received: s.received(),
-		Measured: measured,
-	}, told
+		Measured: s.measured(),
+	}
 }
 
 // bootstrapEvery is the interval at which the link's peers are dialed while no peer is connected.

@@ -27,6 +27,7 @@ type linkMeter struct {
 	windows []meterWindow // closed and not sent: at most as many as a message has
 
 	counted map[string]segments // by cluster, not sent; bounded: peers choose the names
+	taken   time.Time           // the last time of take
 }
 
 // segments counts segments with payload on bulk sockets, and the retransmitted ones.
@@ -93,11 +94,12 @@ func (m *linkMeter) count(cluster string, n segments) {
 	}
 }
 
-// take returns the measurements that were not sent, nil if there are none, and a function to call once they
-// are sent. own is the node's cluster, which is left out; rtt has the round trips by cluster.
-func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration) (_ *proto.Measured, told func()) {
+// take returns the measurements that were not sent, nil if there are none. The caller calls sent once they are.
+// own is the node's cluster, which is left out; rtt has the round trips by cluster.
+func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration) *proto.Measured {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.taken = now
 	out, sums := new(proto.Measured), map[string]uint64{}
 	for _, w := range m.windows {
 		out.Windows = append(out.Windows, uint32(min(max(w.end.Sub(w.began).Milliseconds(), 1), 60_000)))
@@ -114,9 +116,8 @@ func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration
 	maps.DeleteFunc(sums, func(cluster string, _ uint64) bool {
 		return proto.SharedParts(own, cluster) == proto.ClusterParts(own)
 	})
-	told = func() { m.sent(now) }
 	if len(sums) == 0 {
-		return nil, told
+		return nil
 	}
 	clusters := slices.SortedFunc(maps.Keys(sums), func(a, b string) int { return cmp.Or(cmp.Compare(sums[b], sums[a]), strings.Compare(a, b)) })
 	clusters = clusters[:min(len(clusters), proto.MaxMeasured)]
@@ -124,7 +125,7 @@ func (m *linkMeter) take(now time.Time, own string, rtt map[string]time.Duration
 	for _, cluster := range clusters {
 		out.Links = append(out.Links, m.link(cluster, rtt[cluster]))
 	}
-	return out, told
+	return out
 }
 
 // link returns the measurements of one cluster. The caller has the lock.
@@ -148,11 +149,11 @@ func (m *linkMeter) link(cluster string, rtt time.Duration) proto.MeasuredLink {
 
 func limited(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
-// sent forgets the measurements that were sent.
-func (m *linkMeter) sent(until time.Time) {
+// sent forgets the measurements that take returned.
+func (m *linkMeter) sent() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.windows = slices.DeleteFunc(m.windows, func(w meterWindow) bool { return !w.end.After(until) })
+	m.windows = slices.DeleteFunc(m.windows, func(w meterWindow) bool { return !w.end.After(m.taken) })
 	clear(m.counted)
 }
 
@@ -165,9 +166,8 @@ func (s *Swarm) sampleLinks(now time.Time, st mob.Status) {
 	})
 }
 
-// measured returns the measurements for the trackers, nil if there are none, and a function to call once a
-// tracker has them.
-func (s *Swarm) measured() (*proto.Measured, func()) {
+// measured returns the measurements for the trackers, nil if there are none.
+func (s *Swarm) measured() *proto.Measured {
 	rtt := map[string]time.Duration{}
 	note := func(cluster string, d time.Duration) {
 		if known, ok := rtt[cluster]; d > 0 && (!ok || d < known) {

@@ -46,14 +46,14 @@ func TestLinkMeter(t *testing.T) {
 	rtt := map[string]time.Duration{"A": 3 * time.Millisecond}
 	const want = "{{} 200 [1000 1000 1000] [{{} A 3000 0 0 [1000 1000 1000] [20000 20000 20000]}]}"
 	for range 2 { // until a tracker has it
-		got, _ := m.take(now.Add(200*time.Millisecond), "own", rtt)
+		got := m.take(now.Add(200*time.Millisecond), "own", rtt)
 		if fmt.Sprint(*got) != want {
 			t.Errorf("%v, want %s", *got, want)
 		}
 	}
-	_, told := m.take(now, "own", rtt)
-	told()
-	if got, _ := m.take(now, "own", rtt); got != nil {
+	m.take(now, "own", rtt)
+	m.sent()
+	if got := m.take(now, "own", rtt); got != nil {
 		t.Errorf("reported twice: %v", *got)
 	}
 	// After a long time without a report, it has the newest windows, of the clusters that sent most.
@@ -61,7 +61,7 @@ func TestLinkMeter(t *testing.T) {
 		rates[fmt.Sprintf("c%02d", i)] = uint64(100 + i)
 	}
 	now = feedMeter(m, now, flows, peers, rates, time.Minute)
-	got, _ := m.take(now, "own", rtt)
+	got := m.take(now, "own", rtt)
 	if len(got.Windows) != proto.MaxWindows || len(got.Links) != proto.MaxMeasured || got.Ago != 0 ||
 		got.Links[0].Cluster != "A" || got.Links[15].Cluster != "c99" || !slices.Equal(got.Links[15].Bytes[:2], []uint32{198, 198}) {
 		t.Errorf("%v", *got)
@@ -77,13 +77,13 @@ func TestLinkMeterCountsSegments(t *testing.T) {
 	m := new(linkMeter)
 	m.count("A", segments{100, 1})
 	m.count("A", segments{150, 2})
-	got, told := m.take(time.Now(), "own", nil)
+	got := m.take(time.Now(), "own", nil)
 	if l := got.Links[0]; l.Sent != 250 || l.Lost != 3 || l.Bytes != nil {
 		t.Errorf("%+v", l)
 	}
-	told()
+	m.sent()
 	m.count("A", segments{10, 0})
-	if got, _ = m.take(time.Now(), "own", nil); got.Links[0].Sent != 10 || got.Links[0].Lost != 0 {
+	if got = m.take(time.Now(), "own", nil); got.Links[0].Sent != 10 || got.Links[0].Lost != 0 {
 		t.Errorf("%+v", got.Links[0])
 	}
 }
