@@ -35,3 +35,10 @@ func (c *base) damaged(p payload.Peer, number uint32, err error) bool {
 	}
 	return ok
 }
+
+// failed ends the swarm because of an error, unless that names a damaged piece.
+func (c *base) failed(p payload.Peer, number uint32, err error) {
+	if err != nil && !c.damaged(p, number, err) {
+		c.cfg.Swarm.Fail(err)
+	}
+}

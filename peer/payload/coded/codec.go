@@ -71,7 +71,7 @@ func (c *Codec) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, error) 
 	}
 	buf.Release()
 	if errors.Is(err, errForged) {
-		c.dropForged(sp.Piece)
+		c.dropForged(to, sp.Piece)
 		err = payload.ErrAbsent
 	}
 	c.damaged(to, sp.Piece, err)
@@ -105,15 +105,13 @@ func (c *Codec) Verify(b *payload.Block) {
 		c.report(b, &out)
 	}
 	c.order.RUnlock()
-	if c.damaged(b.From, b.Span.Piece, err) {
+	switch {
+	case c.damaged(b.From, b.Span.Piece, err):
 		c.cfg.Swarm.Post(mob.Failed{Piece: int(b.Span.Piece)}, nil)
-		return
-	}
-	if err == nil && len(out.polluters) > 0 {
-		err = c.expose(out.polluters)
-	}
-	if err != nil {
+	case err != nil:
 		c.cfg.Swarm.Fail(err)
+	case len(out.polluters) > 0:
+		c.expose(b.From, b.Span.Piece, out.polluters)
 	}
 }
 
@@ -178,15 +176,12 @@ func (c *Codec) lost(numbers ...uint32) {
 }
 
 // dropForged drops a block whose signature is found to be invalid when it is forwarded.
-func (c *Codec) dropForged(number uint32) {
+func (c *Codec) dropForged(to payload.Peer, number uint32) {
 	c.order.Lock()
 	defer c.order.Unlock()
 	out, err := c.content.dropForged(number)
-	if err != nil {
-		c.cfg.Swarm.Fail(err)
-		return
-	}
 	c.reportForged(out.faults)
+	c.failed(to, number, err)
 }
 
 // Numbers implements [payload.Codec]: every block of the piece's generation is made of it.
@@ -209,8 +204,8 @@ func (c *Codec) Forget(piece int) {
 	}
 }
 
-// expose reports polluters, and drops the blocks that they signed.
-func (c *Codec) expose(polluters []publicKey) error {
+// expose reports the polluters that a block of a peer gave away, and drops the blocks that they signed.
+func (c *Codec) expose(from payload.Peer, number uint32, polluters []publicKey) {
 	c.order.Lock()
 	defer c.order.Unlock()
 	for _, k := range polluters {
@@ -220,5 +215,5 @@ func (c *Codec) expose(polluters []publicKey) error {
 	}
 	dropped, err := c.content.dropPolluted(polluters)
 	c.lost(dropped...)
-	return err
+	c.failed(from, number, err)
 }

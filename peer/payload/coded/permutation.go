@@ -92,9 +92,7 @@ func (c *Permutation) Verify(b *payload.Block) {
 		c.cfg.Swarm.Post(mob.Polluted{Generation: out.dropped}, nil)
 	}
 	if err != nil {
-		if !c.damaged(b.From, b.Span.Piece, err) {
-			c.cfg.Swarm.Fail(err)
-		}
+		c.failed(b.From, b.Span.Piece, err)
 		return
 	}
 	switch out.verdict {

@@ -1,6 +1,7 @@
 package coded
 
 import (
+	"errors"
 	"maps"
 	"slices"
 
@@ -91,17 +92,14 @@ func (c *namedContent) dropPolluted(polluters []publicKey) (numbers []uint32, er
 	signed := func(b *namedBlock) bool { return slices.Contains(polluters, b.encoder) }
 	for _, g := range open {
 		g.mu.Lock()
-		var dropped []*namedBlock
 		if g.state == gathering {
-			dropped, err = c.drop(g, signed)
+			dropped, why := c.drop(g, signed)
+			err = errors.Join(err, why)
+			for _, b := range dropped {
+				numbers = append(numbers, c.number(g.number, b.name))
+			}
 		}
 		g.mu.Unlock()
-		for _, b := range dropped {
-			numbers = append(numbers, c.number(g.number, b.name))
-		}
-		if err != nil {
-			return numbers, err
-		}
 	}
-	return numbers, nil
+	return numbers, err
 }

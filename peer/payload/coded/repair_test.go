@@ -1,11 +1,13 @@
 package coded
 
 import (
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/mobgrid/mob/mob"
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/store/storetest"
 )
@@ -231,6 +233,43 @@ func TestPolluterBlocksAreDropped(t *testing.T) {
 	var out outcome
 	for name := 0; out.verdict != decoded; name++ {
 		out = s.n.give(t, a, s.n.number(1, name))
+	}
+}
+
+// noted is a swarm that records suspicions and errors.
+type noted struct {
+	payload.Swarm
+	suspected []uint32
+	failed    error
+}
+
+func (*noted) Post(mob.Event, payload.Peer)  {}
+func (s *noted) Suspect(c payload.Suspicion) { s.suspected = append(s.suspected, c.Piece) }
+func (s *noted) Fail(err error)              { s.failed = err }
+
+// TestDamagedPieceWhilePolluterIsExposed has a stored piece change on the disk before the blocks of a polluter are
+// dropped: the piece is checked, the swarm does not end, and the blocks of other generations are dropped.
+func TestDamagedPieceWhilePolluterIsExposed(t *testing.T) {
+	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"polluter": always})
+	polluter := s.nodes["polluter"]
+	for g := range 2 {
+		s.n.give(t, polluter, s.n.number(g, 20))
+	}
+	if _, err := s.n.store.WriteAt(make([]byte, s.c.Manifest.PieceSize(2)), s.c.Manifest.PieceOffset(2)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.n.store.Commit(2); err != nil {
+		t.Fatal(err)
+	}
+	var log noted
+	cfg := payload.Config{Swarm: &log, Log: slog.New(slog.DiscardHandler)}
+	c := &Codec{base: base{cfg, s.n.content}, content: s.n.namedContent}
+	c.expose(nil, 0, []publicKey{polluter.public()})
+	if log.failed != nil || !slices.Equal(log.suspected, []uint32{2}) {
+		t.Errorf("the swarm failed with %v, pieces %d are suspected", log.failed, log.suspected)
+	}
+	if held := s.n.active[1].held; len(held) > 0 {
+		t.Errorf("%d blocks of the polluter are held", len(held))
 	}
 }
 
