@@ -253,19 +253,15 @@ func (c *Client) stream(ctx context.Context, path string, body any, each func(Ev
 	}
 }
 
-// send makes a request. A rejection is an error.
+// send makes a request with body, which is sent as JSON unless it is a reader. A rejection is an error.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
-	p, piped := body.(pipe)
-	if piped {
-		body = p.SeedRequest
-	}
-	b, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	var in io.Reader = bytes.NewReader(b)
-	if piped {
-		in = io.MultiReader(in, p.in)
+	in, ok := body.(io.Reader)
+	if !ok {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return nil, err
+		}
+		in = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://mobd"+path, in)
 	if err != nil {

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -19,17 +20,15 @@ const (
 	streamBuffer = 64 << 10
 )
 
-// pipe is the body of a request that content follows.
-type pipe struct {
-	SeedRequest
-	in io.Reader
-}
-
 // SeedPipe serves the bytes of in as a file named req.Name. It blocks until the content is served, and calls progress with the
 // bytes read and 0, then with those hashed and to hash. The error of in is returned as it is.
 func (c *Client) SeedPipe(ctx context.Context, req SeedRequest, in io.Reader, progress func(done, total int64)) (peer.Status, error) {
+	head, err := json.Marshal(req)
+	if err != nil {
+		return peer.Status{}, err
+	}
 	r := &failingReader{Reader: in}
-	last, err := c.stream(ctx, "/v1/pipe", pipe{req, r}, func(ev Event) { progress(ev.Hashed, ev.Total) })
+	last, err := c.stream(ctx, "/v1/pipe", io.MultiReader(bytes.NewReader(head), r), func(ev Event) { progress(ev.Hashed, ev.Total) })
 	if why := r.err.Load(); why != nil {
 		err = *why
 	}
@@ -88,22 +87,9 @@ func (w *failingWriter) Write(p []byte) (n int, err error) {
 
 // seedPipe serves the bytes after a request.
 func (s *Server) seedPipe(r *http.Request, req SeedRequest) (any, error) {
-	opt, err := s.seedOptions(req)
-	if err != nil {
-		return nil, err
-	}
-	var p hashProgress
-	opt.Progress = p.set
-	return task{
-		progress: p.event,
-		run: func(ctx context.Context) (Event, error) {
-			t, err := s.cfg.Node.SeedReader(ctx, req.Name, r.Body, opt)
-			if err != nil {
-				return Event{}, err
-			}
-			return Event{Status: new(t.Status())}, nil
-		},
-	}, nil
+	return s.seedWith(r, req, func(ctx context.Context, opt peer.SeedOptions) (*peer.Transfer, error) {
+		return s.cfg.Node.SeedReader(ctx, req.Name, r.Body, opt)
+	})
 }
 
 // content answers with the bytes of a link, see [Client.GetTo].

@@ -61,11 +61,33 @@ func (t task) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// seed serves a file or directory.
 func (s *Server) seed(r *http.Request, req SeedRequest) (any, error) {
-	opt, err := s.seedOptions(req)
-	if err == nil {
-		err = checkRequested(r, req.Path)
+	if err := checkRequested(r, req.Path); err != nil {
+		return nil, err
 	}
+	return s.seedWith(r, req, func(ctx context.Context, opt peer.SeedOptions) (*peer.Transfer, error) {
+		if req.Torrent && len(opt.Announce) == 0 {
+			// Without an answer the link names no tracker for BitTorrent clients, which the command notes.
+			all := slices.Concat(opt.Trackers, s.cfg.Node.Trackers())
+			opt.Announce, _ = askTrackers(s, all, func(c *tracker.Client) ([]string, error) { return c.AnnounceURLs(ctx) })
+		}
+		t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
+		if err == nil {
+			err = t.Wait(ctx)
+		}
+		if _, closed := errors.AsType[*store.ClosedError](err); closed {
+			err = fmt.Errorf("%w: `mob seed --skip-unreadable` leaves them out", err)
+		}
+		return t, err
+	})
+}
+
+// seedWith returns a task that seeds by start, which blocks until the content is served.
+func (s *Server) seedWith(
+	r *http.Request, req SeedRequest, start func(context.Context, peer.SeedOptions) (*peer.Transfer, error),
+) (any, error) {
+	opt, err := s.seedOptions(req)
 	if err != nil {
 		return nil, err
 	}
@@ -78,18 +100,7 @@ func (s *Server) seed(r *http.Request, req SeedRequest) (any, error) {
 	return task{
 		progress: p.event,
 		run: func(ctx context.Context) (Event, error) {
-			if req.Torrent && len(opt.Announce) == 0 {
-				// Without an answer the link names no tracker for BitTorrent clients, which the command notes.
-				all := slices.Concat(opt.Trackers, s.cfg.Node.Trackers())
-				opt.Announce, _ = askTrackers(s, all, func(c *tracker.Client) ([]string, error) { return c.AnnounceURLs(ctx) })
-			}
-			t, err := s.cfg.Node.Seed(ctx, req.Path, opt)
-			if err == nil {
-				err = t.Wait(ctx)
-			}
-			if _, closed := errors.AsType[*store.ClosedError](err); closed {
-				err = fmt.Errorf("%w: `mob seed --skip-unreadable` leaves them out", err)
-			}
+			t, err := start(ctx, opt)
 			if err != nil {
 				return Event{}, err
 			}
