@@ -8,27 +8,17 @@ import (
 // Share is a set of numbers below Count: each i with First <= i mod Every < End.
 type Share struct{ First, End, Every, Count int }
 
-// Division is a way to divide numbers into shares.
-type Division uint8
-
-// The divisions.
-const (
-	Ranges Division = iota // a range of numbers each
-	Turns                  // every nth number each, so that each member has a part of any range
-	All                    // all numbers each
-)
-
-// Share returns the share of the member with the given rank in a group.
-func (d Division) Share(count, rank, size int) Share {
-	switch d {
-	case Turns:
-		return Share{rank, rank + 1, size, count}
-	case All:
-		return Share{0, count, count, count}
-	}
+// Ranges returns the share of the member with a rank if each member has a range of numbers.
+func Ranges(count, rank, size int) Share {
 	first, end := ranks.Share(count, rank, size)
 	return Share{first, end, count, count}
 }
+
+// Turns returns the share if each member has every nth number, and so a part of any range.
+func Turns(count, rank, size int) Share { return Share{rank, rank + 1, size, count} }
+
+// All returns the share if each member has all numbers.
+func All(count int) Share { return Share{0, count, count, count} }
 
 // Has reports whether a number is in the share. The zero Share has none.
 func (s Share) Has(i int) bool { return s.Every > 0 && i%s.Every >= s.First && i%s.Every < s.End }

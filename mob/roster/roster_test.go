@@ -21,7 +21,7 @@ func newRoster() *Roster {
 	work := assign.Follow(nil, "")
 	rules := &conduct.Rules{Stall: 3 * time.Second}
 	r := New(Member{ID: "b", Cluster: "B"}, set, rules, work, rand.New(rand.NewPCG(1, 1)), new(timer.Table), 1<<20, func(rank, size int) assign.Share {
-		return assign.Ranges.Share(64, rank, size)
+		return assign.Ranges(64, rank, size)
 	})
 	work.Start(64, []string{"B"}, rules, new(conduct.Book), nil)
 	r.Now = time.Unix(1, 0)

@@ -27,14 +27,13 @@ type Layout struct {
 // Share returns the share of a member. Coded blocks are not divided, since a share of them is a number of blocks.
 // Where numbers have an order, members take turns.
 func (l *Layout) Share(rank, size int) assign.Share {
-	d := assign.Ranges
 	switch {
 	case l.Whole:
-		d = assign.All
+		return assign.All(l.Count)
 	case l.Together > 0:
-		d = assign.Turns
+		return assign.Turns(l.Count, rank, size)
 	}
-	return d.Share(l.Count, rank, size)
+	return assign.Ranges(l.Count, rank, size)
 }
 
 // SizeOf is the length of number i in bytes.
