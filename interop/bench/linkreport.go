@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ func (c *Case) capacity(l watchedLink, until time.Duration) (sum float64) {
 	for at := time.Duration(0); at < until; {
 		rates, next := c.Scenario(at)
 		next = min(next, until)
-		sum += float64(l.rate(rates)) * (next - at).Seconds()
+		sum += float64(cmp.Or(l.rate, rates.Rate(l.from, l.to))) * (next - at).Seconds()
 		at = next
 	}
 	return sum
@@ -54,8 +55,7 @@ func (c *Case) capacity(l watchedLink, until time.Duration) (sum float64) {
 // watchedLink is a link that can be a bottleneck.
 type watchedLink struct {
 	link
-	// rate is the link's rate while links between clusters have the given ones.
-	rate func(between netns.Links) netns.Rate
+	rate netns.Rate // zero: of the scenario
 }
 
 // watchedLinks lists the links into every cluster but the source's, or in a single cluster
@@ -63,7 +63,7 @@ type watchedLink struct {
 func (c *Case) watchedLinks() (all []watchedLink) {
 	add := func(from, to string, rate netns.Rate) {
 		if rate > 0 {
-			all = append(all, watchedLink{link{from, to}, func(netns.Links) netns.Rate { return rate }})
+			all = append(all, watchedLink{link{from, to}, rate})
 		}
 	}
 	if cl := c.Clusters[0]; c.single() {
@@ -74,7 +74,7 @@ func (c *Case) watchedLinks() (all []watchedLink) {
 	for _, from := range c.Names() {
 		for _, to := range c.Names()[1:] {
 			if from != to {
-				all = append(all, watchedLink{link{from, to}, func(between netns.Links) netns.Rate { return between.Rate(from, to) }})
+				all = append(all, watchedLink{link: link{from, to}})
 			}
 		}
 	}

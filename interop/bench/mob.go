@@ -58,7 +58,7 @@ func missingBuilt(bin string, programs ...string) error {
 
 // Prepare implements [System]: it starts the tracker and all daemons, and seeds the content.
 func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
-	f := m.fleet(site)
+	f := &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Has(FlatOption), Pipe: m.Has(PipeOption)}
 	var flags []string
 	for _, option := range m.SeedOptions() {
 		flags = append(flags, "--"+option)
@@ -71,15 +71,12 @@ func (m Mob) Prepare(ctx context.Context, site Site) (Transfer, error) {
 		}
 		flags = append(flags, "--topology", file)
 	}
-	t, err := f.transfer(ctx, site, func(source *Daemon) (string, error) { return source.Seed(ctx, site.Content, flags...) })
-	if err != nil {
-		return nil, err
+	t := &mobTransfer{Fleet: f, swarm: swarm{receivers: map[*netns.Node]receiver{}}}
+	if err := t.start(ctx, site, flags); err != nil {
+		_, closed := t.Close()
+		return nil, errors.Join(err, closed)
 	}
 	return t, nil
-}
-
-func (m Mob) fleet(site Site) *Fleet {
-	return &Fleet{Grid: site.Grid, Bin: m.Bin, Dir: site.Dir, Instead: m.Instead, Flat: m.Has(FlatOption), Pipe: m.Has(PipeOption)}
 }
 
 // PlanOption is the beginning of the option of mob seed that has the transfer follow a plan.
@@ -107,17 +104,8 @@ type mobTransfer struct {
 	Daemons []*Daemon // that download
 }
 
-// transfer starts the programs and seeds the content. If it fails it ends them.
-func (f *Fleet) transfer(ctx context.Context, site Site, seed func(source *Daemon) (link string, err error)) (*mobTransfer, error) {
-	t := &mobTransfer{Fleet: f, swarm: swarm{receivers: map[*netns.Node]receiver{}}}
-	if err := t.start(ctx, site, seed); err != nil {
-		_, closed := t.Close()
-		return nil, errors.Join(err, closed)
-	}
-	return t, nil
-}
-
-func (t *mobTransfer) start(ctx context.Context, site Site, seed func(source *Daemon) (link string, err error)) error {
+// start starts the programs and seeds the content. The caller closes the transfer if it fails.
+func (t *mobTransfer) start(ctx context.Context, site Site, flags []string) error {
 	if err := t.StartTracker(site.Source); err != nil {
 		return err
 	}
@@ -143,7 +131,7 @@ func (t *mobTransfer) start(ctx context.Context, site Site, seed func(source *Da
 	if err != nil {
 		return err
 	}
-	link, err := seed(t.Source)
+	link, err := t.Source.Seed(ctx, site.Content, flags...)
 	for _, d := range t.Daemons {
 		d.link = link
 	}
