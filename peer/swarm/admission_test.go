@@ -66,7 +66,7 @@ func newDoor() *door {
 // comes has a peer join from an address, dialed by the node or by itself. It reports whether the
 // peer was admitted.
 func (d *door) comes(id libpeer.ID, host string, dialed bool) (*session, bool) {
-	n := &nodePeer{peer: id, stream: doorStream{}, out: newOutbox(), uploads: payload.NewQueue(), flows: newFlows()}
+	n := &nodePeer{peer: id, stream: doorStream{}, out: outbox{more: newToken()}, uploads: payload.NewQueue(), flows: newFlows()}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	c := &session{swarm: d.Swarm, node: mob.Node{ID: proto.PeerID(id)}, conn: n, host: netip.MustParseAddr(host)}
 	n.session, c.dialer = c, c.ID()
@@ -112,7 +112,7 @@ func TestStuckConnection(t *testing.T) {
 func TestVisitsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor()
-		d.completeNodes = newCompleteNodes()
+		d.completeNodes = completeNodes{ids: map[proto.PeerID]struct{}{}, visiting: map[proto.PeerID]bool{}}
 		var end context.CancelFunc
 		d.ctx, end = context.WithCancel(t.Context())
 		for i := range 2 * maxVisits {

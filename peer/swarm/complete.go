@@ -21,10 +21,6 @@ type completeNodes struct {
 	visiting map[proto.PeerID]bool // members whose visit has not ended
 }
 
-func newCompleteNodes() completeNodes {
-	return completeNodes{ids: map[proto.PeerID]struct{}{}, visiting: map[proto.PeerID]bool{}}
-}
-
 // note records the nodes that are complete now. They are remembered when they leave.
 func (w *completeNodes) note(st mob.Status) {
 	for i := range st.Peers {

@@ -58,7 +58,7 @@ func newNodePeer(s *Swarm, stream network.Stream, hello *proto.Hello, dialer pro
 		peer:    id,
 		hello:   hello,
 		stream:  stream,
-		out:     newOutbox(),
+		out:     outbox{more: newToken()},
 		uploads: payload.NewQueue(),
 		flows:   newFlows(),
 		route:   s.routes.of(hello.Cluster),

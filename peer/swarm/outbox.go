@@ -27,8 +27,6 @@ type outbox struct {
 	queue []proto.Message
 }
 
-func newOutbox() outbox { return outbox{more: newToken()} }
-
 // add appends a message. It reports false if [sendQueue] are queued.
 func (o *outbox) add(m proto.Message) bool {
 	o.mu.Lock()

@@ -99,7 +99,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		loopState: loopState{
 			addrs:         newAddressBook(),
 			inbound:       quota.New[netip.Addr](maxInbound),
-			completeNodes: newCompleteNodes(),
+			completeNodes: completeNodes{ids: map[proto.PeerID]struct{}{}, visiting: map[proto.PeerID]bool{}},
 			site:          newSiteReach(cfg.Cluster),
 			dials:         make(chan struct{}, maxDials),
 		},

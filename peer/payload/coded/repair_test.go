@@ -247,7 +247,7 @@ func (*noted) Post(mob.Event, payload.Peer)  {}
 func (s *noted) Suspect(c payload.Suspicion) { s.suspected = append(s.suspected, c.Piece) }
 func (s *noted) Fail(err error)              { s.failed = err }
 
-// TestDamagedPieceWhilePolluterIsExposed has a stored piece change on the disk before the blocks of a polluter are
+// TestDamagedPieceWhilePolluterIsExposed changes a stored piece on the disk before the blocks of a polluter are
 // dropped: the piece is checked, the swarm does not end, and the blocks of other generations are dropped.
 func TestDamagedPieceWhilePolluterIsExposed(t *testing.T) {
 	s := newSwarm(t, 16, 1, map[string]func(uint32) bool{"polluter": always})
