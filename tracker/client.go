@@ -6,7 +6,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -24,20 +23,13 @@ type Client struct {
 	host     host.Host
 	cfg      ClientConfig
 	trackers []*endpoint
-
-	// closing ends with Close, and with it the requests in the background.
-	closing context.Context
-	cancel  context.CancelFunc
-
-	mu       sync.Mutex
-	closed   bool
-	requests sync.WaitGroup // to single trackers
+	requests tasks // to single trackers
 }
 
 // NewClient returns a client of the trackers that dials from h. Close does not close h.
 func NewClient(h host.Host, trackers []peer.AddrInfo, cfg ClientConfig) *Client {
 	c := &Client{host: h, cfg: cfg.withDefaults()}
-	c.closing, c.cancel = context.WithCancel(context.Background())
+	c.requests.init()
 	for _, info := range trackers {
 		c.trackers = append(c.trackers, newEndpoint(info))
 	}
@@ -93,23 +85,10 @@ func (c *Client) AnnounceURLs(ctx context.Context) (urls []string, err error) {
 	return urls[:min(len(urls), proto.MaxLinkAddrs)], err
 }
 
-func (c *Client) add(n int) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return false
-	}
-	c.requests.Add(n)
-	return true
-}
-
 // Close cancels outstanding requests and waits for them. Later requests fail.
 func (c *Client) Close() error {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.cancel()
-	c.requests.Wait()
+	c.requests.end()
+	c.requests.running.Wait()
 	return nil
 }
 

@@ -47,19 +47,19 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 			return nil, err
 		}
 	}
-	if !c.add(len(c.trackers)) {
+	if !c.requests.add(len(c.trackers)) {
 		return nil, errClosed
 	}
 
 	// After a reply, the requests to slower trackers outlive the call, so that these
 	// learn of the member too. A caller that gives up before cancels them all.
-	asking, cancel := context.WithTimeout(c.closing, c.cfg.Timeout)
+	asking, cancel := context.WithTimeout(c.requests.closing, c.cfg.Timeout)
 	release := context.AfterFunc(ctx, cancel)
 	results := make(chan result[M], len(c.trackers))
 	for _, t := range c.trackers {
 		before, end := t.enqueue(req)
 		go func() {
-			defer c.requests.Done()
+			defer c.requests.running.Done()
 			defer end()
 			reply, err := ask[M](asking, c, t, before, frame)
 			results <- result[M]{reply, err}

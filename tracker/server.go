@@ -2,14 +2,13 @@ package tracker
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,14 +46,8 @@ type Server struct {
 	// announceURLs are the announce URLs for BitTorrent clients.
 	announceURLs atomic.Pointer[[]string]
 
-	// open is the streams being served, for Close and for MaxStreams.
-	open struct {
-		sync.Mutex
-		streams map[network.Stream]netip.Addr // and the host that each is charged to
-		shares  *quota.Quota[netip.Addr]
-		closed  bool
-		served  sync.WaitGroup
-	}
+	streams tasks
+	shares  *quota.Shared[netip.Addr] // of MaxStreams, by the host that a stream is charged to
 }
 
 // New starts a tracker on h, with a log unless that is nil. Close does not close h.
@@ -63,8 +56,8 @@ func New(h host.Host, log *slog.Logger) *Server { return newServer(h, Default(lo
 func newServer(h host.Host, cfg Config, clock func() time.Time) *Server {
 	s := &Server{host: h, cfg: cfg, clock: clock}
 	s.state.init(cfg)
-	s.open.streams = make(map[network.Stream]netip.Addr)
-	s.open.shares = quota.New[netip.Addr](cfg.MaxStreams)
+	s.streams.init()
+	s.shares = quota.NewShared[netip.Addr](cfg.MaxStreams)
 	h.SetStreamHandler(proto.TrackerProtocol, s.serve)
 	cfg.Log.Info("tracker started", "peer", h.ID())
 	return s
@@ -79,30 +72,29 @@ func (s *Server) SetAnnounceURLs(urls []string) {
 // Close stops the tracker: it resets the open streams and waits for their handlers.
 // It may be called more than once.
 func (s *Server) Close() error {
-	s.open.Lock()
-	first := !s.open.closed
-	s.open.closed = true
-	streams := slices.Collect(maps.Keys(s.open.streams))
-	s.open.Unlock()
-	if first {
+	if s.streams.end() {
 		s.host.RemoveStreamHandler(proto.TrackerProtocol)
 		s.cfg.Log.Info("tracker stopped", "peer", s.host.ID())
 	}
-	for _, st := range streams {
-		st.Reset()
-	}
-	s.open.served.Wait()
+	s.streams.running.Wait()
 	return nil
 }
 
 // serve is the stream handler: one request, one reply.
 func (s *Server) serve(st network.Stream) {
-	if !s.addStream(st) {
+	release, ok := s.shares.Take(hostOf(st.Conn().RemoteMultiaddr()))
+	if !ok {
 		s.counts.overloaded.Add(1)
 		st.ResetWithError(network.StreamResourceLimitExceeded)
 		return
 	}
-	defer s.removeStream(st)
+	defer release()
+	if !s.streams.add(1) {
+		st.Reset()
+		return
+	}
+	defer s.streams.running.Done()
+	defer context.AfterFunc(s.streams.closing, func() { st.Reset() })()
 	st.SetDeadline(time.Now().Add(s.cfg.Timeout))
 	req, err := proto.ReadOpening(st)
 	var reply proto.Message
@@ -128,28 +120,6 @@ func (s *Server) serve(st network.Stream) {
 		s.readReports(st, a.Swarm)
 	}
 	st.Close()
-}
-
-// addStream registers a stream, unless the server is closed, or serves as many as it may:
-// from the stream's address, or of all.
-func (s *Server) addStream(st network.Stream) bool {
-	s.open.Lock()
-	defer s.open.Unlock()
-	host := hostOf(st.Conn().RemoteMultiaddr())
-	if s.open.closed || !s.open.shares.Take(host) {
-		return false
-	}
-	s.open.streams[st] = host
-	s.open.served.Add(1)
-	return true
-}
-
-func (s *Server) removeStream(st network.Stream) {
-	s.open.Lock()
-	s.open.shares.Release(s.open.streams[st])
-	delete(s.open.streams, st)
-	s.open.Unlock()
-	s.open.served.Done()
 }
 
 // handle handles a request. A member's id is the one that the connection of st proved.

@@ -277,11 +277,7 @@ func TestSilentClient(t *testing.T) {
 // waitStreams waits until the tracker serves n streams.
 func waitStreams(t *testing.T, s *Server, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the tracker serves %d streams", n), func() bool {
-		s.open.Lock()
-		defer s.open.Unlock()
-		return len(s.open.streams) == n
-	})
+	eventually(t, fmt.Sprintf("the tracker serves %d streams", n), func() bool { return s.shares.Used() == n })
 }
 
 func TestStreamsOfAddressBounded(t *testing.T) {
@@ -299,9 +295,7 @@ func TestStreamsOfAddressBounded(t *testing.T) {
 	if _, err := st.Read(make([]byte, 1)); !errors.Is(err, network.ErrReset) {
 		t.Errorf("the third stream of one address: %v, want a reset", err)
 	}
-	s.open.Lock()
-	defer s.open.Unlock()
-	if !s.open.shares.Take(netip.MustParseAddr("192.0.2.1")) {
+	if _, ok := s.shares.Take(netip.MustParseAddr("192.0.2.1")); !ok {
 		t.Error("there is no stream for another address")
 	}
 }
