@@ -67,18 +67,10 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 			return nil, fmt.Errorf("--algorithms: %w", err)
 		}
 	}
-	for _, list := range [][]string{f.models, f.links, f.algorithms} {
-		if len(list) == 0 || len(slices.Compact(slices.Sorted(slices.Values(list)))) < len(list) {
-			return nil, errors.New("--model, --links and --algorithms each require at least one value, without duplicates")
+	for _, n := range f.destinations {
+		if n < 1 || n >= bench.PlanNodes {
+			return nil, fmt.Errorf("--destinations must be numbers from 1 to %d", bench.PlanNodes-1)
 		}
-	}
-	for i, n := range f.destinations {
-		if n < 1 || n >= bench.PlanNodes || i > 0 && n <= f.destinations[i-1] {
-			return nil, fmt.Errorf("--destinations must be numbers from 1 to %d in ascending order", bench.PlanNodes-1)
-		}
-	}
-	if len(f.destinations) == 0 {
-		return nil, errors.New("--destinations requires at least one number")
 	}
 	for _, links := range f.links {
 		if links != "symmetric" && links != "asymmetric" {
@@ -92,6 +84,9 @@ func (f *plannersFlags) cases() (all []*bench.PlanCase, err error) {
 				all = append(all, bench.NewPlanCase(model, links == "symmetric", n, f.algorithms))
 			}
 		}
+	}
+	if len(all) == 0 || len(f.algorithms) == 0 {
+		return nil, errors.New("--model, --links, --destinations and --algorithms each require at least one value")
 	}
 	return all, f.check()
 }

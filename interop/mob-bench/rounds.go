@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,9 +79,6 @@ func (f *roundFlags) cases() ([]*bench.RoundCase, error) {
 			c, err := bench.NewRoundCase(name, n, f.blocks, f.batches)
 			if err != nil {
 				return nil, err
-			}
-			if slices.ContainsFunc(all, func(d *bench.RoundCase) bool { return d.Strategy == name && d.Nodes == n }) {
-				return nil, fmt.Errorf("%s among %d nodes is asked for twice", name, n)
 			}
 			all = append(all, c)
 		}
