@@ -12,7 +12,8 @@ import (
 
 // Case is a grid, content and events, the same for every system.
 type Case struct {
-	// Config is the grid, without its Links: they follow the scenario. The first node of the first cluster is the source.
+	// Config is the grid, without its Links: they follow the scenario. The first node of the first cluster is the source. All
+	// clusters have the same NICs and uplinks.
 	netns.Config
 	// Scenario is the rates of the links over time, counted from the start of the
 	// fetching, and Name its name.
@@ -31,16 +32,6 @@ type Case struct {
 // single reports whether the grid is a single cluster. There is no WAN then, and the NICs
 // of the nodes take the place of its links.
 func (c *Case) single() bool { return len(c.Clusters) == 1 }
-
-// uplink is the rate of the racks' uplinks, of the fastest if they differ; zero without a limit.
-func (c *Case) uplink() (r netns.Rate) {
-	for _, cl := range c.Clusters {
-		if len(cl.Racks) > 0 {
-			r = max(r, cl.Uplink)
-		}
-	}
-	return r
-}
 
 // Names lists the names of the clusters.
 func (c *Case) Names() []string {
@@ -104,7 +95,7 @@ func (c *Case) String() string {
 	} else if cl.NIC > 0 {
 		parts = append(parts, fmt.Sprintf("NICs of %v", cl.NIC))
 	}
-	if r := c.uplink(); r > 0 {
+	if r := c.Clusters[0].Uplink; r > 0 {
 		parts = append(parts, fmt.Sprintf("racks with uplinks of %v", r))
 	}
 	for _, cl := range c.Clusters {

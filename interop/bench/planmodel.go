@@ -57,10 +57,10 @@ func drawPlanTopology(model string, symmetric bool, rng *rand.Rand) *plan.Topolo
 		for k := range planSwitches {
 			rack := fmt.Sprintf("%s/r%d", site, k)
 			link(site, rack, true)
-			for h := range planHosts {
+			for range planHosts {
 				name := fmt.Sprintf("n%d", len(t.Hosts))
 				t.Hosts = append(t.Hosts, plan.Host{Name: name, Cluster: rack})
-				link(rack, fmt.Sprintf("n%d", (i*planSwitches+k)*planHosts+h), false)
+				link(rack, name, false)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func NewSimulation(c *Case, m Mob) (*Simulation, error) {
 	s := &Simulation{of: c, cfg: sim.Config{
 		Length: c.Size, PieceLength: int(proto.DefaultPieceLength(c.Size)), RTT: c.RTT, Seed: c.Seed,
 		NIC: float64(c.Clusters[0].NIC), SlowNIC: map[int]float64{}, Limit: c.Limit(), Links: simLinks(c),
-		Uplink: float64(c.uplink()),
+		Uplink: float64(c.Clusters[0].Uplink),
 	}}
 	number := map[Receiver]int{} // in the simulator; 0 is the source
 	for i, r := range c.Receivers() {
