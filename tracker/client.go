@@ -40,7 +40,14 @@ func NewClient(h host.Host, trackers []peer.AddrInfo, cfg ClientConfig) *Client 
 // once. It blocks for at most Timeout. It fails if no tracker has replied, and the
 // error has the reason of each.
 func (c *Client) Announce(ctx context.Context, a *proto.Announce) (*proto.AnnounceReply, error) {
-	replies, err := askAll[*proto.AnnounceReply](ctx, c, a)
+	var reports []proto.Message
+	if a.Received != nil {
+		reports = append(reports, a.Received)
+	}
+	if a.Measured != nil {
+		reports = append(reports, a.Measured)
+	}
+	replies, err := askAll[*proto.AnnounceReply](ctx, c, a, reports...)
 	if err != nil {
 		return nil, err
 	}

@@ -31,8 +31,9 @@ type result[M proto.Message] struct {
 	err   error
 }
 
-// askAll sends req to all trackers and returns their replies, until the grace after the first one is over.
-func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) ([]M, error) {
+// askAll sends req, and the reports that follow it, to all trackers and returns their replies, until the grace after the
+// first one is over.
+func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message, reports ...proto.Message) ([]M, error) {
 	if len(c.trackers) == 0 {
 		return nil, ErrNoTracker
 	}
@@ -41,7 +42,7 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 	}
 	// Encoded before the call returns: then the caller may change req.
 	var frame []byte
-	for _, m := range withReports(req) {
+	for _, m := range append([]proto.Message{req}, reports...) {
 		var err error
 		if frame, err = proto.AppendFrame(frame, m); err != nil {
 			return nil, err
@@ -71,19 +72,6 @@ func askAll[M proto.Message](ctx context.Context, c *Client, req proto.Message) 
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
 	return replies, err
-}
-
-// withReports returns a request, and the reports that follow an announce.
-func withReports(req proto.Message) []proto.Message {
-	all := []proto.Message{req}
-	a, ok := req.(*proto.Announce)
-	if ok && a.Received != nil {
-		all = append(all, a.Received)
-	}
-	if ok && a.Measured != nil {
-		all = append(all, a.Measured)
-	}
-	return all
 }
 
 // collect waits for n results, or for the grace after the first reply.
