@@ -6,6 +6,7 @@ import (
 	"crypto/cipher"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 )
 
 const (
-	// neighborTimeout bounds the download of a sealed content from an address.
-	neighborTimeout = time.Second
+	// connectTimeout bounds the time to connect to an address of a neighbor, and sealedTimeout that until the sealed content has
+	// arrived: a busy host may take longer than a second.
+	connectTimeout = time.Second
+	sealedTimeout  = 5 * time.Second
 	// maxSealed bounds a sealed content, in bytes.
 	maxSealed = 64 << 10
 )
@@ -51,7 +54,7 @@ func unseal(s *Start) bool {
 		return false
 	}
 	c := http.Client{
-		Timeout: neighborTimeout, Transport: &http.Transport{DisableKeepAlives: true},
+		Timeout: sealedTimeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a neighbor must not choose what this host requests
 	}
 	for _, url := range s.Neighbor {
