@@ -251,7 +251,7 @@ func (c *caster) look() {
 
 // checkStall fails hosts without progress, unless another host makes progress: they may wait for it. A command may take any time.
 func (c *caster) checkStall(now time.Time) {
-	if c.cfg.Exec != "" {
+	if c.cfg.Exec != "" || !c.source.isReady() {
 		return
 	}
 	s := c.reported

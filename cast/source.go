@@ -186,6 +186,16 @@ func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	return b, errors.Join(err, st.Close())
 }
 
+// isReady reports whether ready is closed.
+func (s *source) isReady() bool {
+	select {
+	case <-s.ready:
+		return true
+	default:
+		return false
+	}
+}
+
 // release reports that all unsettled hosts have the records of a stream below a number.
 func (s *source) release(n uint64) {
 	if s.sender != nil {

@@ -101,3 +101,21 @@ func TestIdleHost(t *testing.T) {
 		})
 	}
 }
+
+// TestStalledSource checks that hosts do not fail while this machine waits for the disk of the content: the launcher has them
+// start once they have the program, which may be long before they get their Start.
+func TestStalledSource(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := stallCast(Config{Hosts: []Host{{"n", "a"}}}, 1000, 500)
+		c.source.ready = make(chan struct{})
+		h := c.hosts[0]
+		h.enter(Start)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		go c.report(ctx, 0, time.Hour, func(int) int64 { return 0 })
+		if err := c.wait(ctx, nil); err == nil {
+			t.Errorf("the host failed: %s", h.now(time.Now()).Error)
+		}
+	})
+}
