@@ -14,6 +14,9 @@ import (
 // DefaultCluster is the cluster of hosts without a named one.
 const DefaultCluster = "default"
 
+// maxHostFile bounds a list of hosts, in bytes.
+const maxHostFile = 64 << 20
+
 // Host is a receiver of a cast.
 type Host struct {
 	// Name is the argument of the remote shell.
@@ -96,9 +99,12 @@ func (l *hostList) addSpec(spec string, env func(string) string, stdin io.Reader
 
 // addLines adds the hosts of a file. cluster is the cluster of lines without one.
 func (l *hostList) addLines(r io.Reader, name, cluster string) error {
-	b, err := io.ReadAll(r)
+	b, err := io.ReadAll(io.LimitReader(r, maxHostFile+1))
 	if err != nil {
 		return err
+	}
+	if len(b) > maxHostFile {
+		return fmt.Errorf("%s has more than %d bytes", name, maxHostFile)
 	}
 	before, number := len(l.hosts), 0
 	for line := range strings.Lines(string(b)) {

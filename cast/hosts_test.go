@@ -1,6 +1,7 @@
 package cast
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -148,5 +149,23 @@ func TestOwnCluster(t *testing.T) {
 		if got := ownCluster(cfg); got != test.want {
 			t.Errorf("%q of %v, want %s", got, test.of, test.want)
 		}
+	}
+}
+
+// endless is a list of hosts that does not end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = '#'
+	}
+	return len(p), nil
+}
+
+func TestEndlessHosts(t *testing.T) {
+	t.Parallel()
+	list := io.LimitReader(endless{}, 2*maxHostFile) // a failing test ends, too
+	if _, err := Hosts([]string{"-"}, nil, list); err == nil || !strings.Contains(err.Error(), "has more than") {
+		t.Errorf("error %v", err)
 	}
 }
