@@ -5,8 +5,8 @@
 //	c, err := collective.Join(ctx, node, name, 16)
 //	sums, err := c.AllReduce(ctx, local, collective.SumFloat64)
 //
-// Values merge within a cluster before they leave it, so each merged byte leaves a cluster once. They merge in the order
-// of ranks, whatever arrives first: the result is the same on all members and in every run.
+// Values merge within a cluster before they leave it, so each merged byte leaves a cluster once. Whatever arrives first, they
+// merge in the order of ranks, or of a tree of [Comm.SetLinks]: the result is the same on all members and in every run.
 //
 // If the links between the clusters differ in their rates, [Comm.SetLinks] makes long all-reductions faster.
 //
