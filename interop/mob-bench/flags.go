@@ -43,6 +43,7 @@ type commonFlags struct {
 	repeatFlags
 	clusters, size, scenario, links string
 	nic, dualNIC, uplink, kill      string
+	plan                            string // of a simulation
 	loss, congestion                string
 	slow, systems                   []string
 	rtt                             time.Duration

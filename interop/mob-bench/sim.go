@@ -48,6 +48,9 @@ func newSim(a *command.App) *cobra.Command {
 			if err != nil {
 				return command.Usagef("%w", err)
 			}
+			if f.plan != "" {
+				f.systems = []string{"mob:plan=" + f.plan}
+			}
 			systems, err := parseSystems(f.systems)
 			if err != nil {
 				return command.Usagef("%w", err)
@@ -64,6 +67,7 @@ func newSim(a *command.App) *cobra.Command {
 // addSim adds the flags of mob-bench sim.
 func (f *commonFlags) addSim(fl *pflag.FlagSet) {
 	f.add(fl, "what to simulate: mob, with mob:site, mob:coded, mob:coded=k and mob:plan=algorithm")
+	fl.StringVar(&f.plan, "plan", "", "short for --systems mob:plan=`algorithm`")
 	fl.Lookup("nic").DefValue = simNIC
 	f.nic = simNIC
 }
