@@ -163,7 +163,7 @@ func TestCorruptPartNamesSender(t *testing.T) {
 	}
 }
 
-// TestSuspectsAreBounded checks that the parts of a bounded number of failed pieces are kept.
+// TestSuspectsAreBounded checks that the parts of a bounded number of failed pieces are kept, and those of the last piece.
 func TestSuspectsAreBounded(t *testing.T) {
 	const pieces = maxSuspects + 10
 	c := storetest.Make(t, 4, storetest.File("", pieces*32<<10))
@@ -179,6 +179,13 @@ func TestSuspectsAreBounded(t *testing.T) {
 	}
 	if n := len(a.suspects); n != maxSuspects || len(a.open) > 0 {
 		t.Errorf("parts of %d pieces are kept", n)
+	}
+	var sources []proto.PeerID
+	for _, sp := range blocks(c.Manifest, pieces-1, c.Manifest.PieceSize(pieces-1)/2) {
+		_, sources = put(t, a, sp, slice(c, sp), "other")
+	}
+	if !slices.Equal(sources, []proto.PeerID{"polluter"}) {
+		t.Errorf("false parts of the last piece are from %q", sources)
 	}
 }
 

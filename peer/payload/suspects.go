@@ -43,9 +43,13 @@ func (s suspects) add(a *assembler, i int, p *assembly) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(s) < maxSuspects {
-		s[i] = parts // only these: the piece is fetched from one peer now
+	if s[i] == nil && len(s) == maxSuspects { // of some pieces the parts are never resolved
+		for other := range s {
+			delete(s, other)
+			break
+		}
 	}
+	s[i] = parts // only these: the piece is fetched from one peer now
 }
 
 // resolve returns who sent false parts of a piece that is right now.
