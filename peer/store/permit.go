@@ -34,6 +34,11 @@ func permitCall(t *tree, name string, try func() error) error {
 	return err
 }
 
+// discard removes what the store has just created, where it can.
+func (t *tree) discard(name string) {
+	_ = permitCall(t, filepath.Dir(name), func() error { return t.root.Remove(name) })
+}
+
 // widenTo widens the modes of what has a name and of the directories above it. It returns functions that restore them.
 func (t *tree) widenTo(name string) (restore []func()) {
 	if !t.single() {

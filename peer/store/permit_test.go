@@ -1,13 +1,17 @@
 package store_test
 
 import (
+	"errors"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/storetest"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -127,4 +131,73 @@ func TestRepairReadOnlyFile(t *testing.T) {
 	if left, err := store.Remove(faultDir, faultRoot, p.Manifest, p.files); err != nil || len(left) > 0 {
 		t.Errorf("left %v: %v", left, err)
 	}
+}
+
+// fetchAgain finishes content whose directory search is read-only, calls change with the root while that directory may be written
+// to, and forgets all pieces.
+func fetchAgain(t *testing.T, change func(p *disk, root vfs.Root)) *disk {
+	t.Helper()
+	p := denied(t, 0o700, 0)
+	p.ok(p.start())
+	p.ok(p.put(999))
+	p.ok(p.open.Publish())
+	p.ok(p.open.Finish())
+	root, err := p.fs.OpenRoot(faultRoot)
+	p.ok(err)
+	p.ok(root.Chmod("search", 0o755))
+	change(p, root)
+	p.ok(root.Chmod("search", 0o111))
+	p.ok(root.Close())
+	for i := range p.Manifest.Pieces() {
+		p.ok(p.open.Forget(i))
+	}
+	return p
+}
+
+// TestCopyInReadOnlyDirectory replaces a file that has other names in a read-only directory while the store copies it. The copy is
+// removed.
+func TestCopyInReadOnlyDirectory(t *testing.T) {
+	p := fetchAgain(t, func(p *disk, _ vfs.Root) { p.ok(p.fs.Link(faultRoot+"/search/z", "/home/other")) })
+	temp := ""
+	p.fs.SetPlan(&faultPlan{
+		Times: 1,
+		Only: func(call, name string) bool {
+			if call != "sync" || !strings.Contains(name, ".mob-") {
+				return false
+			}
+			temp = filepath.Base(name)
+			return true
+		},
+		Do: func() {
+			p.ok(p.fs.Remove(faultRoot + "/search/z"))
+			p.writeFile(faultRoot+"/search/z", []byte("mine"), 0o644)
+		},
+	})
+	var changed *store.ChangedError
+	if err := p.put(999); !errors.As(err, &changed) {
+		t.Errorf("the copy of a file that was replaced: %v", err)
+	}
+	p.fs.SetPlan(nil)
+	if _, err := p.fs.Lstat(faultRoot + "/search/" + temp); temp == "" || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy %q: %v, want none", temp, err)
+	}
+	_ = p.end() // the copy failed
+}
+
+// TestUnrecordedInReadOnlyDirectory creates a file in a read-only directory whose record the journal does not take. It is removed.
+func TestUnrecordedInReadOnlyDirectory(t *testing.T) {
+	p := fetchAgain(t, func(p *disk, root vfs.Root) { p.ok(root.Remove("search/z")) })
+	full := false
+	p.fs.SetPlan(&faultPlan{Times: 1 << 30, Err: syscall.ENOSPC, Only: func(call, name string) bool {
+		full = full || call == "open" && filepath.Base(name) == "z"
+		return full && call == "write" && filepath.Base(name) == store.JournalFile
+	}})
+	if err := p.put(999); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("with a full journal: %v", err)
+	}
+	p.fs.SetPlan(nil)
+	if _, err := p.fs.Lstat(faultRoot + "/search/z"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file without a record: %v, want none", err)
+	}
+	_ = p.end() // the journal failed
 }

@@ -36,7 +36,7 @@ func (d writer) separate(entry int, was fs.FileInfo) (inode uint64, err error) {
 	}
 	t.names.note(dir)
 	if err != nil {
-		_ = t.root.Remove(temp) // or the next try does
+		t.discard(temp)
 		return 0, fmt.Errorf("copy %s, which has other names: %w", t.fullPath(name), withoutPath(err))
 	}
 	return inode, nil

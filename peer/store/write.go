@@ -355,7 +355,7 @@ func (d writer) recordNew(entry int) error {
 // ever without a record.
 func (d writer) recorded(created bool, entry int, err error) error {
 	if created && err != nil {
-		_ = d.tree.root.Remove(d.tree.name(entry))
+		d.tree.discard(d.tree.name(entry))
 	}
 	return err
 }
