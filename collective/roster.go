@@ -275,7 +275,8 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 			_ = j.g.Cast(ctx, rejection(0, err)) // some of them are wrong, so all fail
 			return false, fmt.Errorf("join: %w", err)
 		}
-		if j.comm != nil && j.comm.roster.rank(m.From) < 0 {
+		full := j.comm != nil && time.Since(j.since) <= rosterTimeout // then another roster may have a place
+		if full && j.comm.roster.rank(m.From) < 0 {
 			reject(ctx, j.g, m.From, f.Run)
 			return false, nil
 		}

@@ -55,3 +55,17 @@ func TestUnreachableMembersAreNotTriedInTurns(t *testing.T) {
 		}
 	}
 }
+
+// The coordinator gives a roster up after rosterTimeout, as when a member of it has crashed: another member does not reject the node
+// that takes the place of that one.
+func TestOverdueRosterIsNotFull(t *testing.T) {
+	r := newRoster([]entry{{ID: "b", Cluster: "A"}, {ID: "c", Cluster: "A"}})
+	j := &joining{self: entry{ID: "c"}, size: 2, joined: map[libpeer.ID]uint64{}}
+	j.accept(r, 1, "b")
+	j.since = time.Now().Add(-rosterTimeout - time.Second)
+	h := header{Kind: kindJoin, Run: 7, Total: 4}
+	_, err := j.handle(t.Context(), group.Message{From: "a", Bytes: h.append([]byte{0, 0, 0, 2})})
+	if err != nil || j.joined["a"] != 7 {
+		t.Errorf("joins %v, %v", j.joined, err)
+	}
+}
