@@ -163,7 +163,7 @@ func TestCorruptPartNamesSender(t *testing.T) {
 	}
 }
 
-// TestSuspectsAreBounded checks that the parts of a bounded number of failed pieces are kept, and those of the last piece.
+// TestSuspectsAreBounded checks that the parts of a bounded number of failed pieces are kept, the last one included.
 func TestSuspectsAreBounded(t *testing.T) {
 	const pieces = maxSuspects + 10
 	c := storetest.Make(t, 4, storetest.File("", pieces*32<<10))

@@ -58,8 +58,8 @@ func (s fileState) next(e fileEvent) fileState {
 	return s
 }
 
-// fileRecord is the record of an entry. Only a file with bytes has a state. While the file is written to, it has no time in its stamp. In the states full
-// and final, the stamp is the one that the store left.
+// fileRecord is the record of an entry. Only a file with bytes has a state. While the file is written to, it has no time in its
+// stamp. In the states full and final, the stamp is the one that the store left.
 type fileRecord struct {
 	journal.File
 	state   fileState
