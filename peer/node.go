@@ -3,6 +3,7 @@ package peer
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ type Node struct {
 	files  *store.Files
 	log    *slog.Logger
 	names  *shortname.Names
-	lock   *os.File
+	lock   io.Closer
 	ctx    context.Context // ends with the node
 	stop   context.CancelCauseFunc
 	wg     sync.WaitGroup // of running transfers and of operations, see enter

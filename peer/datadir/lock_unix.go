@@ -5,6 +5,7 @@ package datadir
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -19,16 +20,24 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s is in use by another daemon: stop that one, or choose another --data", e.Dir)
 }
 
-// Lock locks a data directory for this process, until the file is closed or the process
+// lock is the file of a data directory that is locked.
+type lock struct{ *os.File }
+
+// Close unlocks the directory, also if a process that is being started has the file open still.
+func (l lock) Close() error {
+	return errors.Join(unix.Flock(int(l.Fd()), unix.LOCK_UN), l.File.Close())
+}
+
+// Lock locks a data directory for this process, until it is closed or the process
 // ends. It does not wait: it fails with an [*InUseError] if another process has the lock.
-func Lock(dir string) (*os.File, error) {
+func Lock(dir string) (io.Closer, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		return f, nil
+		return lock{f}, nil
 	}
 	f.Close()
 	if errors.Is(err, unix.EWOULDBLOCK) {
