@@ -25,7 +25,10 @@ type lock struct{ *os.File }
 
 // Close unlocks the directory, also if a process that is being started has the file open still.
 func (l lock) Close() error {
-	return errors.Join(unix.Flock(int(l.Fd()), unix.LOCK_UN), l.File.Close())
+	if c, err := l.SyscallConn(); err == nil { // it is not closed
+		_ = c.Control(func(fd uintptr) { _ = unix.Flock(int(fd), unix.LOCK_UN) }) // closing it unlocks it, too
+	}
+	return l.File.Close()
 }
 
 // Lock locks a data directory for this process, until it is closed or the process
