@@ -24,7 +24,7 @@ const (
 	cycles = 4
 )
 
-// newPlan returns the plan of an operation on vectors of a size. Elem is 0 if values merge entire. Trees are those of SetLinks.
+// newPlan returns the plan of an operation on vectors of a size. Elem is 0 if values merge entire. SetLinks makes the trees.
 func newPlan(name opName, root, size, elem int, groups [][]int, trees []tree) *plan {
 	p := &plan{groups: groups, name: name, root: root, units: 1}
 	most, members := 0, 0
@@ -86,8 +86,9 @@ func (p *plan) sources(cluster, u int) (from []int) {
 // next returns the owners that the owner in a cluster sends the value of a unit to: before the values of other clusters are merged into
 // it in a flat plan, else afterwards. The home has none.
 func (p *plan) next(cluster, u int) (to []int) {
+	parent := p.tree(u)[cluster]
 	for i := range p.groups {
-		if i != cluster && (p.flat || i == p.tree(u)[cluster]) {
+		if i != cluster && (p.flat || i == parent) {
 			to = append(to, p.owner(i, u))
 		}
 	}
@@ -106,14 +107,16 @@ func (p *plan) targets(u, rank int) (to []int) {
 	if p.owner(cluster, u) != rank {
 		return nil
 	}
-	for i, ranks := range p.groups {
-		if i != cluster && p.name == opAllReduce && !p.flat && p.tree(u)[i] == cluster {
-			to = append(to, p.owner(i, u))
-		}
-		for _, reader := range ranks {
-			if i == cluster && reader != rank && p.reads(u, reader) {
-				to = append(to, reader)
+	if p.name == opAllReduce && !p.flat {
+		for i, parent := range p.tree(u) {
+			if i != cluster && parent == cluster {
+				to = append(to, p.owner(i, u))
 			}
+		}
+	}
+	for _, reader := range p.groups[cluster] {
+		if reader != rank && p.reads(u, reader) {
+			to = append(to, reader)
 		}
 	}
 	return to

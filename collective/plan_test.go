@@ -72,7 +72,7 @@ func checkPlan(t *testing.T, p *plan, groups [][]int, members, size int) {
 			for _, to := range next {
 				cross(owner, to)
 				if to := clusterOf(groups, to); !slices.Contains(p.sources(to, u), c) {
-					t.Errorf("unit %d: cluster %d does not merge that of cluster %d", u, to, c)
+					t.Errorf("unit %d: cluster %d does not merge the value of cluster %d", u, to, c)
 				}
 			}
 		}
@@ -153,13 +153,7 @@ func TestTreesUseFasterLinksMore(t *testing.T) {
 			t.Errorf("%.0f trees use the link of %d and %d, want %.1f", l.load, l.a, l.b, n)
 		}
 	}
-	var b []byte
-	for _, tree := range trees {
-		for _, parent := range tree {
-			b = append(b, byte(parent))
-		}
-	}
-	read, err := parseTrees(b, 4)
+	read, err := parseTrees(encodeTrees(trees), 4)
 	if err != nil || !reflect.DeepEqual(read, trees) {
 		t.Errorf("read %v, %v, want %v", read, err, trees)
 	}

@@ -80,7 +80,7 @@ const (
 	joinTimeout = 3 * time.Second
 	// rosterTimeout bounds the time in which all members accept a roster: then its coordinator sends another one.
 	rosterTimeout = 5 * time.Second
-	// startTimeout is the time after which another member gives a roster up. It is longer: the coordinator may just have sent a start,
+	// Another member gives a roster up after startTimeout. It is longer: the coordinator may just have sent a start,
 	// and the run would end.
 	startTimeout = 3 * rosterTimeout
 )

@@ -19,11 +19,7 @@ func (c *Comm) SetLinks(ctx context.Context, rate func(a, b string) float64) err
 			c.fail(err)
 			return c.err()
 		}
-		for _, t := range trees {
-			for _, parent := range t {
-				b = append(b, byte(parent))
-			}
-		}
+		b = encodeTrees(trees)
 	}
 	b, err := c.Broadcast(ctx, 0, b)
 	if err != nil {
@@ -67,7 +63,7 @@ type link struct {
 	load float64 // number of trees that it is in
 }
 
-// busy is the time for which one more tree would keep the link busy.
+// busy is the time that one more tree would keep the link busy.
 func (l *link) busy() float64 { return (l.load + 1) / l.rate }
 
 // treeCount is the number of trees that share the units of a vector: enough to use links in the ratio of their rates.
@@ -126,6 +122,16 @@ func (t tree) grow(top int, neighbors [][]int) (height int) {
 		}
 	}
 	return height
+}
+
+// encodeTrees returns the parents of all trees, a byte for each.
+func encodeTrees(trees []tree) (b []byte) {
+	for _, t := range trees {
+		for _, parent := range t {
+			b = append(b, byte(parent))
+		}
+	}
+	return b
 }
 
 // parseTrees reads the parents of all trees, a byte for each.

@@ -199,7 +199,7 @@ func Pack(b []byte, rest ...byte) (Parcels, error) {
 	return cut(proto.Parcel{Sum: [sha256.Size]byte(hash.Sum(nil)), Rest: rest}, b, 1), nil
 }
 
-// sendAttempts is the number of failed dials after which a member cannot be reached. One dial may fail because both members dial each other
+// A member cannot be reached if sendAttempts dials have failed. One dial may fail because both members dial each other
 // at the same time, from the ports at which they listen.
 const sendAttempts = 3
 

@@ -38,9 +38,9 @@ func TestMay(t *testing.T) {
 	}
 }
 
-// TestPathsThatAreSwapped opens a path of a user, again and again, while the user puts links to
-// what is not for him in its place. It never opens that.
-func TestPathsThatAreSwapped(t *testing.T) {
+// publicDir returns a directory that all users can read, for files of several users.
+func publicDir(t *testing.T) string {
+	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to make files of other users")
 	}
@@ -48,10 +48,17 @@ func TestPathsThatAreSwapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// TestPathsThatAreSwapped opens a path of a user, again and again, while the user puts links to
+// what is not for him in its place. It never opens that.
+func TestPathsThatAreSwapped(t *testing.T) {
+	dir := publicDir(t)
 	const user = 60002
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"his", "his/sub", "closed", "closed/sub"} {
@@ -204,17 +211,7 @@ func TestResolveHidesNames(t *testing.T) {
 
 // TestModeOfFileOfAnotherOwner opens files of several owners for a user that may write to them. Only an owner sets mode and time.
 func TestModeOfFileOfAnotherOwner(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root, to make files of other users")
-	}
-	dir, err := os.MkdirTemp("/tmp", "mob") // $TMPDIR may be for one user only
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	dir := publicDir(t)
 	const user = 60002
 	for name, owner := range map[string]int{"own": user, "other": user + 1, "root": 0} {
 		path := filepath.Join(dir, name)
