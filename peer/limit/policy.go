@@ -70,8 +70,7 @@ type Setting struct {
 func (p *Policy) InForce(now time.Time) (Limits, []Setting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	scheduled, by := p.schedule.at(now)
-	l := p.command.Apply(scheduled.Apply(p.base))
+	l, by := p.inForce(now)
 	var all []Setting
 	for k, r := range l.rates() {
 		s := Setting{Name: Names[k], Rate: *r, By: "configuration"}
@@ -88,12 +87,21 @@ func (p *Policy) InForce(now time.Time) (Limits, []Setting) {
 	return l, all
 }
 
+// inForce returns the limits in force, and the entry of the schedule for each rate, or nil. The caller holds the lock.
+func (p *Policy) inForce(now time.Time) (Limits, [len(Names)]*Entry) {
+	scheduled, by := p.schedule.at(now)
+	return p.command.Apply(scheduled.Apply(p.base)), by
+}
+
 // Run calls apply with the limits in force whenever they change, until ctx ends. It uses local
 // time, also after the clock is set and when daylight saving starts or ends.
 func (p *Policy) Run(ctx context.Context, apply func(Limits)) {
 	var last Limits
 	for first := true; ; first = false {
-		if l, _ := p.InForce(time.Now()); first || l != last {
+		p.mu.Lock()
+		l, _ := p.inForce(time.Now())
+		p.mu.Unlock()
+		if first || l != last {
 			last = l
 			apply(l)
 		}
