@@ -95,37 +95,8 @@ func newSeed(a *command.App) *cobra.Command {
 
 func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
 	path := args[0]
-	if err := f.check(path); err != nil {
-		return command.Usagef("%w", err)
-	}
-	if err := errors.Join(command.CheckPath(f.set, "torrent-file"), checkDeadline(f.set, f.deadline)); err != nil {
+	if err := f.check(a, path); err != nil {
 		return err
-	}
-	if f.wait < 0 {
-		return command.Usagef("--wait %d: must not be negative", f.wait)
-	}
-	if f.deadline > 0 && f.wait == 0 {
-		return command.Usagef("--deadline requires --wait")
-	}
-	if (f.content.Plan == "") != (f.topology == "") {
-		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
-	}
-	switch {
-	case path == pipeArg:
-		if err := a.CheckIn(); err != nil {
-			return err
-		}
-		if err := proto.CheckName(f.Name); err != nil { // before hours of reading
-			return command.Usagef("--name: %w", err)
-		}
-		f.Path = ""
-	case f.set.Changed("name"):
-		return command.Usagef("--name is for standard input: give - as PATH")
-	default:
-		f.Name = "" // earlier daemons do not know the field
-		if err := checkSeedable(f.Path); err != nil {
-			return err
-		}
 	}
 	if err := a.CheckOut(); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/mobgrid/mob/cli/daemon"
 	"github.com/mobgrid/mob/cli/topology"
 	"github.com/mobgrid/mob/mob/plan"
+	"github.com/mobgrid/mob/proto"
 )
 
 // seedFlags are the flags of seed. Many are fields of its request.
@@ -47,10 +48,43 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
-// check checks the flags, and completes the request.
-func (f *seedFlags) check(path string) (err error) {
-	if f.Path, err = command.AbsPath(path); err != nil {
+// check checks the argument and the flags, and completes the request. All that can be known before anything is read is an error
+// here.
+func (f *seedFlags) check(a *command.App, path string) error {
+	if err := f.complete(path); err != nil {
+		return command.Usagef("%w", err)
+	}
+	if err := errors.Join(command.CheckPath(f.set, "torrent-file"), checkDeadline(f.set, f.deadline)); err != nil {
 		return err
+	}
+	switch {
+	case f.wait < 0:
+		return command.Usagef("--wait %d: must not be negative", f.wait)
+	case f.deadline > 0 && f.wait == 0:
+		return command.Usagef("--deadline requires --wait")
+	case (f.content.Plan == "") != (f.topology == ""):
+		return command.Usagef("--plan and --topology go together: an algorithm, and the TOPOLOGY.toml to plan for")
+	case f.Path == "":
+		if err := a.CheckIn(); err != nil {
+			return err
+		}
+		if err := proto.CheckName(f.Name); err != nil {
+			return command.Usagef("--name: %w", err)
+		}
+		return nil
+	case f.set.Changed("name"):
+		return command.Usagef("--name is for standard input: give - as PATH")
+	}
+	return checkSeedable(f.Path)
+}
+
+// complete sets the fields of the request for a path, which is empty for standard input.
+func (f *seedFlags) complete(path string) (err error) {
+	if path != pipeArg {
+		f.Name = "" // earlier daemons do not know the field
+		if f.Path, err = command.AbsPath(path); err != nil {
+			return err
+		}
 	}
 	if f.Trackers, err = daemon.ParseTrackers(f.node.TrackerAddrs); err != nil {
 		return err
