@@ -10,19 +10,21 @@ type queue struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	data    []byte
+	size    int  // bytes in data, and those that are being written
 	ended   bool // no more is added
 }
 
 func (q *queue) init() { q.changed.L = &q.mu }
 
-// add adds bytes, or ends the queue. It returns the number of queued bytes.
+// add adds bytes, or ends the queue. It returns the number of bytes that are not written.
 func (q *queue) add(b []byte, end bool) (size int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.data = append(q.data, b...)
+	q.size += len(b)
 	q.ended = q.ended || end
 	q.changed.Broadcast()
-	return len(q.data)
+	return q.size
 }
 
 // copy writes the bytes to w until the end, and calls written after each write.
@@ -39,6 +41,9 @@ func (q *queue) copy(w io.Writer, written func(n int)) {
 			return
 		}
 		_, _ = w.Write(b) // fails if the command has exited
+		q.mu.Lock()
+		q.size -= len(b)
+		q.mu.Unlock()
 		written(len(b))
 	}
 }

@@ -320,7 +320,7 @@ func TestRelayWindow(t *testing.T) {
 			t.Fatal(err)
 		}
 		go func() {
-			for range 2 * maxUnacked / maxFrame {
+			for range maxUnacked/maxFrame + 1 {
 				_ = WriteRecord(written, &relayMessage{&Frame{ID: 1, Data: make([]byte, maxFrame)}})
 			}
 			_ = written.Close()
