@@ -73,7 +73,7 @@ var table = map[string]rule{
 	"peer/limit":           {outside: []string{}},
 	"peer/routes":          {outside: []string{}},
 	"peer/shortname":       {outside: []string{"github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p/core"}},
-	"peer/swarm":           {ours: []string{"membership", "mob", "mob/assign", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto", "proto/reach"}, tests: []string{"peer", "peer/peertest"}, outside: []string{"github.com/dustin/go-humanize", "github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
+	"peer/swarm":           {ours: []string{"membership", "mob", "mob/assign", "mob/bitset", "mob/coded", "mob/permutation", "mob/plan", "mob/quota", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/store", "peer/transport", "proto", "proto/reach"}, tests: []string{"peer", "peer/peertest", "peer/store/storetest"}, outside: []string{"github.com/dustin/go-humanize", "github.com/ipfs/go-cid", "github.com/libp2p/go-libp2p", "github.com/multiformats/go-multiaddr"}},
 	"peer":                 {ours: []string{"membership", "mob", "mob/plan", "mob/ranks", "peer/datadir", "peer/limit", "peer/metadata", "peer/payload", "peer/payload/coded", "peer/shortname", "peer/store", "peer/store/vfs", "peer/swarm", "peer/transport", "proto"}, tests: []string{"peer/peertest", "peer/store/storetest"}},
 	"peer/peertest":        {ours: []string{"membership", "peer", "peer/datadir", "peer/payload", "peer/swarm", "peer/transport", "proto"}},
 

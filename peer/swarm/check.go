@@ -28,6 +28,8 @@ type checker struct {
 	// Constant.
 	*base
 	post func(ev mob.Event, about payload.Peer)
+	// joined reports whether a peer still has its session.
+	joined func(payload.Peer) bool
 	// lost is called with the number of pieces that were found to be damaged, and restored when a piece
 	// is stored again.
 	lost     func(pieces int)
@@ -105,6 +107,9 @@ func (k *checker) run() {
 	pause := retryPause
 	for k.ctx.Err() == nil {
 		if c, ok := k.next(); ok {
+			if c.ByPeer && !k.joined(c.Peer) { // such as one that was banned for its reports
+				continue
+			}
 			switch k.check(int(c.Piece)) {
 			case store.Damaged:
 				all = 0

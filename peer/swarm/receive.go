@@ -125,8 +125,14 @@ func (c *session) count(n int) {
 func (s *Swarm) Post(ev mob.Event, from payload.Peer) {
 	s.counts.note(ev)
 	s.post(func() {
-		if c, _ := from.(*session); c == nil || s.session(c.ID()) == c { // else it was replaced or has ended
+		if s.joined(from) {
 			s.step(ev)
 		}
 	})
+}
+
+// joined reports whether the session of a peer has neither ended nor been replaced. It is true for no peer.
+func (s *Swarm) joined(p payload.Peer) bool {
+	c, _ := p.(*session)
+	return c == nil || s.session(c.ID()) == c
 }

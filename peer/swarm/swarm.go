@@ -121,7 +121,7 @@ func New(ctx context.Context, cfg Config) (*Swarm, error) {
 		s.cfg.Faults.DirectRetry = directRetry
 	}
 	s.ctx, s.cancel = context.WithCancelCause(ctx)
-	s.checker.post = s.Post
+	s.checker.post, s.checker.joined = s.Post, s.joined
 	s.checker.lost = func(pieces int) {
 		s.counts.add(Totals{Damaged: int64(pieces)})
 		cfg.Damaged()
