@@ -298,12 +298,25 @@ func TestTrackerReplies(t *testing.T) {
 			}
 		}
 	}
+	status := func(line string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			_, _ = c.Write([]byte("HTTP/1.1 " + line + "\r\n\r\n"))
+		}
+	}
 	for _, tt := range []struct {
 		name   string
 		handle http.HandlerFunc
 		want   string
 	}{
 		{"no peers", noPeers, ""},
+		{"a text in the status", status("500 secret"), "status 500 Internal Server Error"},
+		{"a long status", status("500 " + strings.Repeat("secret", maxReplyHeader)), "response headers exceeded"},
 		{"another path", redirect("/other"), ""},
 		{"another host", redirect("http://localhost:1/announce"), "redirect to another host, localhost"},
 		{"a loop", redirect("/announce"), "more than 5 redirects"},

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// maxAnnounceReply bounds the reply of an HTTP tracker, in bytes.
+	// maxAnnounceReply bounds the reply of an HTTP tracker, and maxReplyHeader its header, which errors may contain, in bytes.
 	maxAnnounceReply = 1 << 20
+	maxReplyHeader   = 16 << 10
 	// maxRedirects bounds the redirects of an announce.
 	maxRedirects = 5
 	// maxReason bounds the displayed part of a tracker's failure reason, in bytes.
@@ -38,7 +39,7 @@ type httpTracker struct {
 
 func newHTTPTracker(u *url.URL, d *trackerDialer) *httpTracker {
 	return &httpTracker{url: u, client: http.Client{
-		Transport:     &http.Transport{DialContext: d.dial, DisableKeepAlives: true},
+		Transport:     &http.Transport{DialContext: d.dial, DisableKeepAlives: true, MaxResponseHeaderBytes: maxReplyHeader},
 		CheckRedirect: checkRedirect,
 	}}
 }
@@ -88,7 +89,7 @@ func (h *httpTracker) Announce(
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return reply, fmt.Errorf("status %s", resp.Status)
+		return reply, fmt.Errorf("status %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnnounceReply+1))
 	if err != nil {
