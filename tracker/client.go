@@ -99,9 +99,12 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// maxInterval bounds the interval of an announce, in seconds: other trackers, which may have been down at the last one, get
-// the next one too.
-const maxInterval = 300
+// minInterval and maxInterval bound the interval of an announce, in seconds, since other trackers get the next one too: these may have
+// been down at the last one, and need not serve the node as often as one of them asks for.
+const (
+	minInterval = 5
+	maxInterval = 300
+)
 
 // mergeAnnounceReplies returns all members of the replies except self, each once with all of its addresses, and
 // the shortest interval.
@@ -109,7 +112,7 @@ func mergeAnnounceReplies(hs []*proto.AnnounceReply, self proto.PeerID) *proto.A
 	out := &proto.AnnounceReply{Interval: maxInterval}
 	for _, h := range hs {
 		if h.Interval > 0 {
-			out.Interval = min(out.Interval, h.Interval)
+			out.Interval = min(out.Interval, max(h.Interval, minInterval))
 		}
 		out.Members = append(out.Members, h.Members...)
 	}

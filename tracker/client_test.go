@@ -255,6 +255,9 @@ func TestMergeAnnounceReplies(t *testing.T) {
 	if never := mergeAnnounceReplies([]*proto.AnnounceReply{{Interval: math.MaxUint32}}, "me"); never.Interval != maxInterval {
 		t.Errorf("the next announce after %d s", never.Interval)
 	}
+	if often := mergeAnnounceReplies([]*proto.AnnounceReply{{Interval: 30}, {Interval: 1}}, "me"); often.Interval != minInterval {
+		t.Errorf("the next announce after %d s", often.Interval)
+	}
 }
 
 func TestMergeScrapes(t *testing.T) {
