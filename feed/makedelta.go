@@ -25,18 +25,27 @@ const (
 )
 
 // newDelta seeds the delta from an earlier version to another one, and writes it to a file for a restart. It returns nil if there is none: the
-// earlier version is not complete here, or a delta is not worth it.
+// earlier version is not complete here, a delta is not worth it, or the disk has no room for it.
 func (p *publisher) newDelta(ctx context.Context, v *peer.Transfer, before *proto.Link) (*peer.Transfer, error) {
 	base, err := p.node.Transfer(before.String())
 	if err != nil || base.Status().Phase != peer.Whole {
 		return nil, nil
 	}
-	f, err := os.OpenFile(filepath.Join(p.dir, deltaFile), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	path := filepath.Join(p.dir, deltaFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return seedDelta(ctx, p.node, v, base, f)
+	t, err := seedDelta(ctx, p.node, v, base, f)
+	if t == nil {
+		_ = os.Remove(path) // it may have filled the disk
+	}
+	if err != nil && ctx.Err() == nil {
+		p.log.Warn("a version has no delta: followers fetch pieces", "error", err)
+		err = nil
+	}
+	return t, err
 }
 
 // seedDelta writes the delta from a version to another one to an empty file, and seeds it. It returns nil if a delta is not worth it, or if

@@ -52,6 +52,40 @@ func TestRestartedPublisher(t *testing.T) {
 	peertest.Eventually(t, "the follower reports again", reported)
 }
 
+// stateFile returns the path of a file in the directory of a publisher's only feed.
+func stateFile(t *testing.T, data, name string) string {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(data, "feeds", "*"))
+	if err != nil || len(dirs) != 1 {
+		t.Fatalf("directories of feeds: %v, %v", dirs, err)
+	}
+	return filepath.Join(dirs[0], name)
+}
+
+// The disk of the data directory has no room for a delta: a version is posted without.
+func TestNoRoomForDelta(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	data, large := t.TempDir(), randomBytes(2<<20)
+	publisher := start(t, peertest.NewTracker(), "A", data)
+	publisher.newFeed("weights")
+	publisher.post("weights", write(t, map[string][]byte{"a": large}))
+	delta := stateFile(t, data, "delta")
+	if err := os.Symlink("/dev/full", delta); err != nil {
+		t.Fatal(err)
+	}
+	for seq := uint64(2); seq <= 3; seq++ {
+		for i := 0; i < len(large); i += 1000 {
+			large[i]++
+		}
+		if head := publisher.post("weights", write(t, map[string][]byte{"a": large})); (head.Delta != nil) != (seq == 3) {
+			t.Errorf("version %d: %+v", seq, head)
+		}
+	}
+}
+
 // TestLostHead deletes the head of a publisher. It takes the newest one from the follower, and signs no number twice.
 func TestLostHead(t *testing.T) {
 	t.Parallel()
@@ -65,11 +99,8 @@ func TestLostHead(t *testing.T) {
 		follower.await(seq + 1)
 	}
 	publisher.stop()
-	lost, err := filepath.Glob(filepath.Join(data, "feeds", "*", "head"))
-	if err != nil || len(lost) != 1 {
-		t.Fatalf("heads: %v, %v", lost, err)
-	}
-	if err := os.Remove(lost[0]); err != nil {
+	lost := stateFile(t, data, "head")
+	if err := os.Remove(lost); err != nil {
 		t.Fatal(err)
 	}
 	publisher = start(t, d, "A", data)
@@ -78,7 +109,7 @@ func TestLostHead(t *testing.T) {
 		t.Errorf("version %d, want 3", head.Seq)
 	}
 	follower.await(3)
-	if _, err := os.Stat(lost[0]); err != nil {
+	if _, err := os.Stat(lost); err != nil {
 		t.Error(err)
 	}
 }
@@ -89,11 +120,7 @@ func TestLostKey(t *testing.T) {
 	data := t.TempDir()
 	publisher := start(t, peertest.NewTracker(), "A", data)
 	publisher.newFeed("config")
-	keys, err := filepath.Glob(filepath.Join(data, "feeds", "*", "key"))
-	if err != nil || len(keys) != 1 {
-		t.Fatalf("keys: %v, %v", keys, err)
-	}
-	if err := os.Remove(keys[0]); err != nil {
+	if err := os.Remove(stateFile(t, data, "key")); err != nil {
 		t.Fatal(err)
 	}
 	path, _ := peertest.RandomFile(t, 1000)
@@ -115,11 +142,7 @@ func TestLogHasNoIDs(t *testing.T) {
 	follower.settled(1) // the log has a line for that
 	publisher.stop()
 	// The feed does not start again, and the error has the path of its head.
-	heads, err := filepath.Glob(filepath.Join(data, "feeds", "*", "head"))
-	if err != nil || len(heads) != 1 {
-		t.Fatalf("heads: %v, %v", heads, err)
-	}
-	if err := os.WriteFile(heads[0], []byte("damaged"), 0o600); err != nil {
+	if err := os.WriteFile(stateFile(t, data, "head"), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	publisher = start(t, d, "A", data)
@@ -195,11 +218,7 @@ func TestTwoPublishers(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(second, "feeds"), os.DirFS(filepath.Join(data, "feeds"))); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := filepath.Glob(filepath.Join(second, "feeds", "*", "key"))
-	if err != nil || len(keys) != 1 {
-		t.Fatalf("keys: %v, %v", keys, err)
-	}
-	if err := os.Chmod(keys[0], 0o600); err != nil {
+	if err := os.Chmod(stateFile(t, second, "key"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	publishers := []*host{publisher, start(t, d, "A", second)}
