@@ -73,8 +73,10 @@ func newPublisher(h *heads, n *peer.Node, dir string) (*publisher, error) {
 // run implements role.
 func (p *publisher) run(ctx context.Context) {
 	p.posting.Lock()
-	p.serveDelta(ctx)
-	p.posting.Unlock()
+	go func() { // meanwhile newer heads arrive
+		defer p.posting.Unlock()
+		p.serveDelta(ctx)
+	}()
 	p.receive(ctx, p.handle)
 	<-ctx.Done()
 	p.posting.Lock()

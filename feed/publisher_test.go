@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -84,6 +85,38 @@ func TestNoRoomForDelta(t *testing.T) {
 			t.Errorf("version %d: %+v", seq, head)
 		}
 	}
+}
+
+// A publisher that starts again reads the delta of its newest version, which takes long: meanwhile it receives reports and newer heads.
+func TestMessagesBesideDelta(t *testing.T) {
+	t.Parallel()
+	d, data, large := peertest.NewTracker(), t.TempDir(), randomBytes(2<<20)
+	publisher, follower := start(t, d, "A", data), start(t, d, "A", t.TempDir())
+	follower.follow(publisher.newFeed("weights"), 1)
+	for seq := range uint64(2) {
+		large[0]++
+		head := publisher.post("weights", write(t, map[string][]byte{"a": large}))
+		if (head.Delta != nil) != (seq > 0) {
+			t.Fatalf("head %+v", head)
+		}
+		follower.await(seq + 1)
+	}
+	follower.settled(2)
+	publisher.stop()
+	delta := stateFile(t, data, "delta")
+	if err := errors.Join(os.Remove(delta), syscall.Mkfifo(delta, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	publisher = start(t, d, "A", data)
+	t.Cleanup(func() {
+		if err := os.WriteFile(delta, nil, 0); err != nil { // the end of the FIFO
+			t.Error(err)
+		}
+	})
+	peertest.Eventually(t, "the follower reports", func() bool {
+		r := publisher.feeds.All()[0].Followers
+		return len(r) == 1 && r[0].Seq == 2
+	})
 }
 
 // TestLostHead deletes the head of a publisher. It takes the newest one from the follower, and signs no number twice.
