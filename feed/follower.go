@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -44,6 +45,7 @@ type follower struct {
 	last   *Version  // the last complete version, after the end of its command
 
 	delta *peer.Transfer // of the last delta, nil for none
+	full  bool           // the disk was full at the last try to fetch a version
 }
 
 // kept is on the disk.
@@ -287,6 +289,7 @@ func (f *follower) next(ctx context.Context, h *Head) (newer *Head, err error) {
 		return newer, v.flush()
 	case <-done:
 	}
+	f.full = errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 	if err != nil {
 		return nil, errors.Join(err, v.flush())
 	}

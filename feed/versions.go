@@ -19,19 +19,21 @@ import (
 // maxPartial bounds the incomplete versions on the disk, if new ones come faster than they are fetched.
 const maxPartial = 3
 
-// startVersion records that a version will be created. It removes the oldest incomplete ones. The latest one stays, also if the follower was
-// stopped before its command ended.
+// startVersion records that a version will be created. It removes the oldest incomplete ones, or all of them if the disk was full. The latest
+// one stays, also if the follower was stopped before its command ended.
 func (f *follower) startVersion(h *Head) {
-	all := slices.Clone(f.kept.Versions)
-	if at, known := slices.BinarySearch(all, h.Seq); !known {
-		all = slices.Insert(all, at, h.Seq)
-	}
+	all := slices.DeleteFunc(slices.Clone(f.kept.Versions), func(seq uint64) bool { return seq == h.Seq })
 	latest, _ := versionLink(f.latest())
 	complete, _ := slices.BinarySearch(all, max(f.kept.Complete, latest)+1)
-	old := max(0, len(all)-complete-maxPartial)
+	old := len(all) - complete
+	if !f.full {
+		old = max(0, old-maxPartial+1)
+	}
 	f.removeAll(all[complete:][:old])
+	all = slices.Delete(all, complete, complete+old)
+	at, _ := slices.BinarySearch(all, h.Seq)
 	f.change(func() {
-		f.kept.Head, f.kept.Versions = h.signed, slices.Delete(all, complete, complete+old)
+		f.kept.Head, f.kept.Versions = h.signed, slices.Insert(all, at, h.Seq)
 		if f.kept.IDs == nil {
 			f.kept.IDs = make(map[uint64]string)
 		}
