@@ -315,7 +315,7 @@ func (f *follower) finish(ctx context.Context, h *Head, v *fetched) error {
 	}
 	f.change(func() { f.failed = "" })
 	if failed != nil { // before the version counts as complete
-		f.fail(fmt.Errorf("the command of version %d failed: %w", v.Seq, failed), "a command of the feed failed", "version", v.Seq)
+		f.fail(failed, "a command of the feed failed", "version", v.Seq)
 	}
 	f.settle(h, &v.Version)
 	f.report(h.node)
@@ -330,6 +330,10 @@ func (f *follower) call(ctx context.Context, v Version) error {
 	})
 	defer slow.Stop()
 	err := f.command(ctx, v)
+	if err != nil {
+		err = fmt.Errorf("the command of version %d failed: %w", v.Seq, err)
+		v.Error = err.Error()
+	}
 	f.change(func() { f.called, f.last = time.Time{}, &v })
 	return err
 }

@@ -63,8 +63,10 @@ func TestSlowCommand(t *testing.T) {
 			t.Errorf("log: %s", log.String())
 		}
 		err := <-done
-		if st := status(); st.Error != "" || err == nil {
-			t.Errorf("status at the end: %q, %v", st.Error, err)
+		f.failed = "the next version was not fetched"
+		const failed = "the command of version 7 failed: failed"
+		if st := status(); st.Error != f.failed || st.Last.Error != failed || err == nil || err.Error() != failed {
+			t.Errorf("status at the end: %q, %+v, %v", st.Error, st.Last, err)
 		}
 	})
 }

@@ -47,6 +47,8 @@ type Version struct {
 	// Length is the size of the content, Saved the part of it that was not fetched, both in bytes.
 	Length int64 `json:"length"`
 	Saved  int64 `json:"saved"`
+	// Error is the error of its command, empty for none.
+	Error string `json:"error,omitempty"`
 }
 
 // All describes the feeds, sorted by name.

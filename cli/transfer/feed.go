@@ -263,8 +263,8 @@ func (f *feedFollow) watch(ctx context.Context, a *command.App, s *daemon.Sessio
 			err := a.Print(v, func(w term.TextWriter) {
 				w.Line("%s %d %s", info.Name, v.Seq, v.Path)
 			})
-			if f.once && info.Error != "" {
-				err = errors.Join(err, errors.New(info.Error))
+			if f.once && v.Error != "" { // info.Error may be of the next version
+				err = errors.Join(err, errors.New(v.Error))
 			}
 			if err != nil || f.once {
 				return err
