@@ -45,6 +45,7 @@ type Comm struct {
 	mu   sync.Mutex
 	op   uint32 // number of the last operation, which is called call
 	call call
+	done uint32 // the last operation that has ended here
 	// By operation, in the order of arrival. There are later ones: the remaining members may have completed a Broadcast of each root
 	// without this member.
 	frames  map[uint32][]frame
@@ -91,11 +92,11 @@ const (
 	leaveTimeout = 30 * time.Second
 )
 
-// Close leaves the group, after at most 30 s in which members take what this one has sent. Operations that the remaining
-// members have not called with this one fail.
+// Close leaves the group, after at most 30 s in which members take what this one has sent. Operations that have not ended at this
+// member fail at the remaining ones.
 func (c *Comm) Close() {
 	c.mu.Lock()
-	op := c.op
+	op := c.done
 	c.mu.Unlock()
 	c.leave(errClosed, header{Kind: kindLeave, Op: op}, "", leaveTimeout)
 }
@@ -292,6 +293,9 @@ func (c *Comm) do(ctx context.Context, me call, root int, values [][]byte, run f
 		c.fail(err)
 		return c.err()
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.done = c.op
 	return nil
 }
 

@@ -15,5 +15,5 @@
 // When a member is lost, all operations fail with an [ErrMember], and the remaining members join again. Nothing is
 // retried inside an operation. A member that is stopped or starved for less than 45 s is not lost: the remaining ones wait.
 //
-// A [Comm] has one operation at a time. Rank and Size may be called from any goroutine.
+// A [Comm] has one operation at a time. Rank, Size and Close may be called from any goroutine.
 package collective

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -146,6 +147,26 @@ func TestLostMemberFailsAllAndTheRestJoinsAgain(t *testing.T) {
 		_, err := c.AllReduce(ctx, vector(c.Rank(), 10), collective.SumFloat64)
 		return err
 	})
+}
+
+// A member closes while it is in an operation: the other one does not wait for it.
+func TestCloseInOperation(t *testing.T) {
+	all := join(t, peertest.Clusters(t, 1, 2), "closes")
+	const numbers = 10_000 // each member merges some
+	errs := errorsOf(t, all, func(ctx context.Context, c *collective.Comm) error {
+		if c.Rank() == 1 {
+			for c.Early() == 0 { // until rank 0 is in the operation
+				runtime.Gosched()
+			}
+			all[0].Close()
+		}
+		_, err := c.AllReduce(ctx, vector(c.Rank(), numbers), collective.SumFloat64)
+		return err
+	})
+	var lost collective.ErrMember
+	if errs[0] == nil || !errors.As(errs[1], &lost) || lost.Rank != 0 {
+		t.Error(errs)
+	}
 }
 
 func TestExtraMembersAreRejected(t *testing.T) {
