@@ -151,7 +151,7 @@ func (j *joining) run(ctx context.Context) (*Comm, error) {
 		case err == nil:
 			started, err = j.handle(ctx, m)
 		case ctx.Err() != nil:
-			err = fmt.Errorf("join: %d of %d members have joined: %w", len(j.joined)+1, j.size, context.Cause(ctx))
+			err = fmt.Errorf("join: %d of %d members are known: %w", len(j.g.Members())+1, j.size, context.Cause(ctx))
 		case expired:
 			err = nil
 		}
@@ -307,7 +307,7 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 		j.accept(r, f.Run, m.From)
 		j.unanswered = true
 	case kindAccept:
-		if j.accepted == nil || f.Run != j.comm.run {
+		if j.accepted == nil || f.Run != j.comm.run || j.overdue() { // the other members may have given the roster up
 			return false, nil
 		}
 		if j.accepted[m.From] = true; len(j.accepted) == j.size-1 {

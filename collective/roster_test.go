@@ -69,3 +69,15 @@ func TestOverdueRosterIsNotFull(t *testing.T) {
 		t.Errorf("joins %v, %v", j.joined, err)
 	}
 }
+
+// The coordinator was stopped since it sent the roster. The last member has accepted that, and gives it up.
+func TestOverdueRosterIsNotStarted(t *testing.T) {
+	r := newRoster([]entry{{ID: "b", Cluster: "A"}, {ID: "c", Cluster: "A"}})
+	j := &joining{self: entry{ID: "b"}, size: 2}
+	j.accept(r, 1, "b")
+	j.accepted, j.since = map[libpeer.ID]bool{}, time.Now().Add(-startTimeout)
+	h := header{Kind: kindAccept, Run: 1}
+	if started, err := j.handle(t.Context(), group.Message{From: "c", Bytes: h.append(nil)}); started || err != nil {
+		t.Errorf("started %t, %v", started, err)
+	}
+}
