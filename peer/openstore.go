@@ -96,7 +96,7 @@ func (r *run) newStore() (*store.Disk, error) {
 		err = errors.Join(store.ErrNoJournal, st.Close())
 	}
 	switch {
-	case err == nil && r.reuse:
+	case err == nil && r.reuse && !rec.Seed:
 		if err := st.TakeOver(); err != nil {
 			return nil, errors.Join(err, st.Close())
 		}

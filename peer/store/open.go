@@ -374,7 +374,8 @@ func (d opening) loadPieces() {
 }
 
 // TakeOver has the store write to the files, links and directories that are at the names of the content, where they differ from it.
-// They stay the user's: Remove leaves them. It must be called before the store is used.
+// They stay the user's: Remove leaves them. Missing pieces of files that exist become unverified. It must be called before the
+// store is used.
 func (d *Disk) TakeOver() error {
 	for i := range d.m.Entries {
 		if d.m.Entries[i].Kind == proto.Pad {
@@ -388,6 +389,25 @@ func (d *Disk) TakeOver() error {
 			return err
 		}
 	}
+	info, err := d.tree.lstat(".")
+	if err == nil && d.hasDirs() && !d.owns(len(d.m.Entries), info) {
+		err = opening{Disk: d, takeOver: true}.recordRoot(false)
+	}
+	if err != nil {
+		return err
+	}
+	for file := range d.tree.all() {
+		if d.files.at(file).state == fileGone {
+			continue
+		}
+		first, after := d.tree.filePieces(file)
+		for piece := first; piece < after; piece++ {
+			if !d.verified.has(piece) {
+				d.unverified.set(piece)
+			}
+		}
+	}
+	d.stage.Store(filling) // Publish replaces links, and empties files
 	return nil
 }
 
@@ -396,7 +416,8 @@ func (d opening) takeOverEntry(entry int, info fs.FileInfo) error {
 	t, e, name := d.tree, &d.m.Entries[entry], d.tree.name(entry)
 	f := d.files.at(entry).File
 	wrong := e.Kind == proto.Dir && !info.IsDir() || e.Size > 0 && !info.Mode().IsRegular()
-	if wrong || e.Kind == proto.Dir && !d.hasDirs() || t.owns(name, f, info) {
+	filled := e.Kind == proto.File && e.Size == 0 && info.Size() > 0 // by the user
+	if wrong || e.Kind == proto.Dir && !d.hasDirs() || t.owns(name, f, info) && !filled {
 		return nil
 	}
 	is := journal.File{Stamp: journal.Stamp{Inode: vfs.StatOf(info).Inode}}

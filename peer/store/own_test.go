@@ -71,6 +71,39 @@ func TestForeignFiles(t *testing.T) {
 	})
 }
 
+// TestTakeOverOfPart fetches one piece, and takes over files that the user puts in the place of the content. Nothing that is
+// there is fetched again.
+func TestTakeOverOfPart(t *testing.T) {
+	p := removable(t)
+	p.Manifest.Root = &proto.Entry{Kind: proto.Dir, Mode: 0o700, MTime: proto.NoMTime}
+	d := p.create()
+	p.put(d, 0)
+	p.ok(errors.Join(d.Close(), os.RemoveAll(p.root)))
+	p.Write(t, p.root)
+	p.ok(errors.Join(os.Remove(p.path("b")), os.Chmod(p.root, 0o755)))
+	d = p.open()
+	p.ok(d.TakeOver())
+	p.recheck(d)
+	p.want(d, "vv--")
+	p.putMissing(d)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+	p.wantMode(".", 0o700)
+}
+
+// TestTakeOverComplete changes a link and an empty file of a complete copy, and takes them over. They are as in the content again.
+func TestTakeOverComplete(t *testing.T) {
+	p := removable(t)
+	p.ok(p.fetched().Close())
+	p.ok(errors.Join(os.WriteFile(p.path("e"), []byte("mine"), 0o644), os.Remove(p.path("l")), os.Symlink("mine", p.path("l"))))
+	d := p.open()
+	p.ok(d.TakeOver())
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+	p.ok(d.Close())
+	p.remove("e: not created by this transfer", "l: not created by this transfer")
+}
+
 // TestTakeOverOtherKind takes over a directory with something of another kind at the name of an entry. The error does not
 // advise to take it over.
 func TestTakeOverOtherKind(t *testing.T) {
