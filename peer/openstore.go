@@ -91,7 +91,11 @@ func (r *run) newStore() (*store.Disk, error) {
 			return nil, err
 		}
 	}
-	st, err := store.Open(r.dir, rec.Root, m, files)
+	open := store.Open
+	if r.asked.Load() && !rec.Seed { // else their disk may not be mounted
+		open = store.OpenEmptied
+	}
+	st, err := open(r.dir, rec.Root, m, files)
 	if err == nil && !rec.Seed && store.IsSeed(st) { // the seed no longer exists, or the node was killed before it recorded the seed
 		err = errors.Join(store.ErrNoJournal, st.Close())
 	}

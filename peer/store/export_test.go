@@ -11,7 +11,7 @@ import (
 
 // OpenAfterBoot is [Open] on a machine with that boot id.
 func OpenAfterBoot(dir, root string, m *proto.Manifest, files *Files, boot [16]byte) (*Disk, error) {
-	return open(dir, root, m, files, boot)
+	return open(dir, root, m, files, boot, false)
 }
 
 // FlushEvery makes d flush every n bytes.

@@ -23,13 +23,19 @@ import (
 // [*UnreadableError] if the disk or the network fails. After ErrGone and UnreadableError,
 // a later try may succeed; nothing was changed.
 func Open(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
-	return open(dir, root, m, files, journal.CurrentBoot())
+	return open(dir, root, m, files, journal.CurrentBoot(), false)
+}
+
+// OpenEmptied is [Open] for a destination whose files the user may have deleted, all of them: they are missing. It fails with
+// ErrGone if the destination does not exist.
+func OpenEmptied(dir, root string, m *proto.Manifest, files *Files) (*Disk, error) {
+	return open(dir, root, m, files, journal.CurrentBoot(), true)
 }
 
 // IsSeed reports whether a store is of content that is seeded in place: it never writes there.
 func IsSeed(d *Disk) bool { return d.journal.Seed() }
 
-func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID) (*Disk, error) {
+func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID, emptied bool) (*Disk, error) {
 	d := opening{Disk: newDisk(m, files)}
 	err := d.openJournal(dir)
 	if errors.Is(err, journal.ErrNone) || errors.Is(err, journal.ErrOther) {
@@ -54,7 +60,7 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	if err := d.openTree(at); err != nil {
 		return nil, err
 	}
-	if hasPieces {
+	if hasPieces && !emptied {
 		if err := d.checkThere(); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}

@@ -104,6 +104,29 @@ func TestTakeOverComplete(t *testing.T) {
 	p.remove("e: not created by this transfer", "l: not created by this transfer")
 }
 
+// TestOpenEmptied deletes all files with bytes of a copy, and fetches them again. The directories and links that stayed are the
+// transfer's still.
+func TestOpenEmptied(t *testing.T) {
+	for _, complete := range []bool{false, true} {
+		p := removable(t)
+		d := p.create()
+		p.put(d, 0, 1, 2, 3)
+		if complete {
+			p.ok(d.Finish())
+		}
+		p.ok(d.Close())
+		p.ok(errors.Join(os.Chmod(p.path("a/in"), 0o755), os.RemoveAll(p.path("a/in/x")), os.Remove(p.path("a/y")), os.Remove(p.path("b"))))
+		d = p.got(store.OpenEmptied(p.dir, p.root, p.Manifest, p.files))
+		p.want(d, "----")
+		p.putAll(d)
+		p.ok(d.Finish())
+		p.Verify(t, p.root)
+		p.ok(d.Close())
+		p.remove()
+		p.gone(p.root)
+	}
+}
+
 // TestTakeOverOtherKind takes over a directory with something of another kind at the name of an entry. The error does not
 // advise to take it over.
 func TestTakeOverOtherKind(t *testing.T) {
