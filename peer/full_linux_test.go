@@ -13,6 +13,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/proto"
 )
 
 // smallDisk mounts a file system of a size such as 8m. It returns the directory and a function that changes
@@ -129,6 +130,33 @@ func TestNoRoom(t *testing.T) {
 	if err := errors.Join(b.Close(), os.Remove(out)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestNoRoomForHoles takes over a complete copy with holes, on a disk on which these do not fit. Nothing is fetched.
+func TestNoRoomForHoles(t *testing.T) {
+	t.Parallel()
+	dir, _ := smallDisk(t, "8m")
+	src, out := filepath.Join(t.TempDir(), "src"), filepath.Join(dir, "out")
+	for _, path := range []string{src, out} {
+		put(t, path, "")
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		check(t, err)
+		for at := int64(0); at < 12<<20; at += proto.MinPieceLength {
+			_, err := f.WriteAt([]byte("some bytes of a page"), at)
+			check(t, err)
+		}
+		check(t, f.Truncate(12<<20), f.Close())
+	}
+	_, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
+	b := peertest.Start(t, "B")
+	check(t, os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 4<<20), 0o600))
+	get, err := b.Get(link, out, peer.GetOptions{Reuse: true})
+	check(t, err)
+	peertest.Wait(t, get)
+	if st := get.Status(); st.Traffic != (peer.Traffic{}) {
+		t.Errorf("traffic is %+v", st.Traffic)
+	}
+	check(t, b.Close())
 }
 
 // TestFailedGetLeavesNothing leaves room for the directory of a transfer's state only. The

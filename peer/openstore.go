@@ -132,11 +132,6 @@ func checkRoom(root string, room func() (need, free int64, known bool)) error {
 // checkStore rehashes pieces of an open store, and records damage.
 func (r *run) checkStore() error {
 	rec := &r.state().rec
-	if !rec.Seed {
-		if err := checkRoom(rec.Root, r.disk.Room); err != nil {
-			return err
-		}
-	}
 	if !rec.Begun { // from now on the files at the root are this transfer's
 		if err := r.update(func(rec *metadata.Record) { rec.Begun = true }); err != nil {
 			return err
@@ -145,7 +140,10 @@ func (r *run) checkStore() error {
 	if err := r.rehash(); err != nil {
 		return err
 	}
-	return r.recordDamage()
+	if err := r.recordDamage(); err != nil || rec.Seed {
+		return err
+	}
+	return checkRoom(rec.Root, r.disk.Room) // not before: holes and compressed files that are right need none
 }
 
 // away returns a text of what a transfer waits for, if its store cannot be opened because its
