@@ -180,3 +180,17 @@ func TestFollowedLinkChanges(t *testing.T) {
 	}
 	l.ok(d.Close())
 }
+
+// TestFollowedSeedMoved moves a directory of which links are followed. A comparison finds that it is away.
+func TestFollowedSeedMoved(t *testing.T) {
+	l := newLinked(t, "@/o/f", "l -> ../o/f", "x")
+	m, err := l.scan()
+	l.ok(err)
+	d, err := store.Seed(filepath.Join(l.dir, "state"), l.root, m, store.NewFilesOn(vfs.Follow(vfs.OS{}), 0))
+	l.ok(err)
+	l.ok(os.Rename(l.root, l.root+"-moved"))
+	if s, err := d.Look(t.Context()); err != nil || !s.Away {
+		t.Errorf("state %+v, %v", s, err)
+	}
+	l.ok(d.Close())
+}

@@ -60,6 +60,9 @@ func (r followRoot) OpenRoot(name string) (Root, error) {
 
 // Lstat implements [Root]. It describes what a link leads to.
 func (r followRoot) Lstat(name string) (fs.FileInfo, error) {
+	if name == "." { // the open directory, wherever its path leads now
+		return r.Root.Lstat(name)
+	}
 	path, err := r.resolve(name)
 	if err != nil {
 		return nil, err
