@@ -155,16 +155,17 @@ func (r *registry) conflict(p vfs.Place, rec metadata.Record, t *Transfer) error
 // conflictError returns the error of a record whose files cannot be at a place because of a transfer.
 func conflictError(t *Transfer, p vfs.Place, r metadata.Record) error {
 	root, of, same := t.state().rec.Root, fmt.Sprintf("another transfer (%s)", t.ID), t.state().place.Same(p)
+	remedy := "choose another path, or `mob rm` that transfer first"
 	if !t.For(r.User) {
-		root, of = "a directory", "a transfer of another user"
+		root, of, remedy = "a directory", "a transfer of another user", "choose another path"
 	}
 	switch {
 	case r.Seed:
 		return fmt.Errorf("%s cannot be seeded: %s fetches to %s: wait for it, or `mob rm` it first", r.Root, of, root)
 	case same && r.Root == root:
-		return fmt.Errorf("%s belongs to %s: choose another path", root, of)
+		return fmt.Errorf("%s belongs to %s: %s", root, of, remedy)
 	}
-	return fmt.Errorf("%s overlaps %s, which belongs to %s: choose another path", r.Root, root, of)
+	return fmt.Errorf("%s overlaps %s, which belongs to %s: %s", r.Root, root, of, remedy)
 }
 
 // newest returns the transfer for a user at a path that was added last, nil if there is none. The transfer may have
