@@ -155,7 +155,7 @@ func (f *flags) addHosts(fl *pflag.FlagSet, way string) {
 
 // check completes the configuration of a cast, before any host is contacted. It returns the minimum number of hosts that must get
 // the content.
-func (f *flags) check(a *command.App, src string) (least int, err error) {
+func (f *flags) check(ctx context.Context, a *command.App, src string) (least int, err error) {
 	f.Stdin = a.In
 	switch {
 	case f.set.Changed("exec") && f.set.Changed("output"):
@@ -173,7 +173,7 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 		return 0, fmt.Errorf("--spool %q: must be a size such as 10GB", f.spool)
 	}
 	f.Spool = int64(spool)
-	if least, err = f.checkHosts(a, src); err != nil {
+	if least, err = f.checkHosts(ctx, a, src); err != nil {
 		return 0, err
 	}
 	if _, err := f.Hosts[0].Expand(f.Dest + f.Exec); err != nil { // one of them is empty
@@ -183,7 +183,7 @@ func (f *flags) check(a *command.App, src string) (least int, err error) {
 }
 
 // checkHosts is the part of check that cast and gather share.
-func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
+func (f *flags) checkHosts(ctx context.Context, a *command.App, src string) (least int, err error) {
 	f.Source = src
 	for _, flag := range []string{"output", "good", "bad"} {
 		if err := command.CheckPath(f.set, flag); err != nil {
@@ -219,7 +219,7 @@ func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
 	if err := errors.Join(checkDir("--good", f.good), checkDir("--bad", f.bad)); err != nil {
 		return 0, err
 	}
-	if f.Hosts, err = f.parseHosts(a, src); err != nil {
+	if f.Hosts, err = f.parseHosts(ctx, a, src); err != nil {
 		return 0, err
 	}
 	if f.Cluster, err = f.ownCluster(a); err != nil {
@@ -238,7 +238,7 @@ func (f *flags) checkHosts(a *command.App, src string) (least int, err error) {
 }
 
 // parseHosts returns the hosts of --hosts and --retry.
-func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
+func (f *flags) parseHosts(ctx context.Context, a *command.App, src string) ([]cast.Host, error) {
 	specs, flag := f.hosts, "--hosts"
 	if f.retry != "" {
 		specs = append(specs, cast.DefaultCluster+"=@"+f.retry) // "=" in a path names no cluster
@@ -255,7 +255,7 @@ func (f *flags) parseHosts(a *command.App, src string) ([]cast.Host, error) {
 			return nil, errors.New("standard input cannot be both the content and a list of hosts")
 		}
 	}
-	hosts, err := cast.Hosts(specs, a.Getenv, a.In)
+	hosts, err := cast.Hosts(specs, a.Getenv, command.Until(ctx, a.In))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
@@ -304,8 +304,8 @@ func (f *flags) checkSource(a *command.App, src string) error {
 }
 
 // run copies the content and prints the report. check is [flags.check] or [flags.checkGather].
-func (f *flags) run(ctx context.Context, a *command.App, run runner, src string, check func(*command.App, string) (int, error)) error {
-	least, err := check(a, src)
+func (f *flags) run(ctx context.Context, a *command.App, run runner, src string, check func(context.Context, *command.App, string) (int, error)) error {
+	least, err := check(ctx, a, src)
 	if err != nil {
 		return command.Usagef("%w", err)
 	}

@@ -258,7 +258,7 @@ func TestCastCluster(t *testing.T) {
 		f := flags{Config: cast.Config{Cluster: test.flag}, hosts: []string{test.hosts}}
 		a := &command.App{Env: &command.Env{Getenv: func(string) string { return test.env }}}
 		var err error
-		if f.Hosts, err = f.parseHosts(a, "x"); err != nil {
+		if f.Hosts, err = f.parseHosts(t.Context(), a, "x"); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := f.ownCluster(a); err != nil || got != test.want {

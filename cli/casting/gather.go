@@ -52,7 +52,7 @@ func (f *flags) addGather(fl *pflag.FlagSet) {
 }
 
 // checkGather is check for a gather.
-func (f *flags) checkGather(a *command.App, path string) (least int, err error) {
+func (f *flags) checkGather(ctx context.Context, a *command.App, path string) (least int, err error) {
 	switch {
 	case path == "":
 		return 0, errors.New("PATH is empty")
@@ -62,7 +62,7 @@ func (f *flags) checkGather(a *command.App, path string) (least int, err error) 
 		return 0, errors.New("-o is missing: say where to put the copies, such as 'DIR/%c/%h'")
 	}
 	f.Umask = command.ContentUmask()
-	if least, err = f.checkHosts(a, path); err != nil {
+	if least, err = f.checkHosts(ctx, a, path); err != nil {
 		return 0, err
 	}
 	_, err = cast.Outputs(f.Config)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +24,8 @@ type Content struct {
 }
 
 // ParseContent parses an argument, after ReadArg.
-func (env *Env) ParseContent(text string) (Content, error) {
-	text, err := env.ReadArg(text)
+func (env *Env) ParseContent(ctx context.Context, text string) (Content, error) {
+	text, err := env.ReadArg(ctx, text)
 	if err != nil {
 		return Content{}, err
 	}
@@ -60,7 +61,7 @@ func ParseLink(text string) (*proto.Link, error) {
 
 // ReadArg reads an argument from elsewhere, so that a link is not among the arguments that other users see: from the first
 // line of standard input if it is -, or from a file if it is @PATH. Other arguments are as they are.
-func (env *Env) ReadArg(text string) (string, error) {
+func (env *Env) ReadArg(ctx context.Context, text string) (string, error) {
 	path, isFile := strings.CutPrefix(text, "@")
 	from, in := "standard input", env.In
 	switch {
@@ -74,7 +75,7 @@ func (env *Env) ReadArg(text string) (string, error) {
 	case text != "-":
 		return text, nil
 	}
-	lines, all := bufio.NewReader(io.LimitReader(in, proto.MaxLink+2)), ""
+	lines, all := bufio.NewReader(io.LimitReader(Until(ctx, in), proto.MaxLink+2)), ""
 	var err error
 	for err == nil && (isFile || strings.TrimSpace(all) == "") { // standard input may stay open, as from a `mob seed` that serves
 		text, err = lines.ReadString('\n')
@@ -88,6 +89,34 @@ func (env *Env) ReadArg(text string) (string, error) {
 		return "", fmt.Errorf("%s does not have one line with a link", from)
 	}
 	return line, nil
+}
+
+// Until returns a reader of in that fails once ctx ends, also while in blocks, as a terminal does. In that case a call of
+// in remains: the process should exit.
+func Until(ctx context.Context, in io.Reader) io.Reader { return untilReader{ctx, in} }
+
+type untilReader struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// Read implements [io.Reader].
+func (u untilReader) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := u.in.Read(p)
+		done <- result{n, err}
+	}()
+	select {
+	case r := <-done:
+		return r.n, r.err
+	case <-u.ctx.Done():
+		return 0, u.ctx.Err()
+	}
 }
 
 // ReadFile reads a regular file of at most limit bytes. what names it in errors.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"io"
 	"testing"
 )
@@ -11,8 +12,22 @@ func TestReadArgOpenInput(t *testing.T) {
 	defer w.Close()
 	go io.WriteString(w, "\r\n magnet:?xt=x \n") //nolint:errcheck // the reader may be gone
 	env := &Env{In: r}
-	if got, err := env.ReadArg("-"); got != "magnet:?xt=x" || err != nil {
+	if got, err := env.ReadArg(t.Context(), "-"); got != "magnet:?xt=x" || err != nil {
 		t.Errorf("ReadArg = %q, %v", got, err)
+	}
+}
+
+// TestReadArgInterrupted interrupts a command that waits for standard input, for an argument or in the check of a flag.
+func TestReadArgInterrupted(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := (&Env{In: r}).ReadArg(ctx, "-")
+	for _, err := range []error{err, Usagef("--hosts: %w", err)} {
+		if status, text := Outcome("mob get", err, true); status != ExitInterrupted || text != "interrupted" {
+			t.Errorf("exit status %d, %q", status, text)
+		}
 	}
 }
 
@@ -20,7 +35,7 @@ func TestReadArgOpenInput(t *testing.T) {
 func TestParseContentLinkForms(t *testing.T) {
 	const query = "?xt=urn:mob:bafyreide4klehe5jqyl3lttecsx2af52diz73bacwpat62sugj24l6an6u"
 	for _, text := range []string{"magnet:" + query, "MAGNET:" + query, " Magnet:" + query + "\n"} {
-		if c, err := new(Env).ParseContent(text); c.Link == nil || err != nil {
+		if c, err := new(Env).ParseContent(t.Context(), text); c.Link == nil || err != nil {
 			t.Errorf("ParseContent(%q) = %v, %v", text, c, err)
 		}
 	}

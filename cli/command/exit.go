@@ -29,6 +29,8 @@ const (
 // usageError is an error in the use of a command.
 type usageError struct{ error }
 
+func (e *usageError) Unwrap() error { return e.error }
+
 // Usagef returns a usage error, which ends a command with status 2 and names its help.
 func Usagef(format string, values ...any) error { return &usageError{fmt.Errorf(format, values...)} }
 

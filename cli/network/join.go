@@ -75,12 +75,12 @@ func (f *joinFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.force, "force", false, "overwrite files that differ")
 }
 
-func (f *joinFlags) run(_ context.Context, a *command.App, args []string) error {
+func (f *joinFlags) run(ctx context.Context, a *command.App, args []string) error {
 	f.data = a.Data
 	if os.Geteuid() == 0 && !f.set.Changed("data") && a.Getenv("MOB_DATA") == "" {
 		f.data = systemData
 	}
-	line, err := a.ReadArg(args[0])
+	line, err := a.ReadArg(ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (f *inspectFlags) describe(ctx context.Context, a *command.App, text string
 		}
 		return newTorrentDescription(m), nil
 	}
-	c, err := a.ParseContent(text)
+	c, err := a.ParseContent(ctx, text)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (f *limitCommand) run(ctx context.Context, a *command.App, _ []string) erro
 		return command.Usagef("--priority is for one transfer: name it with --for")
 	}
 	if f.name != "" {
-		c, err := a.ParseContent(f.name)
+		c, err := a.ParseContent(ctx, f.name)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (f *statusFlags) add(fl *pflag.FlagSet) {
 func (f *statusFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
 	var c command.Content
 	if len(args) > 0 {
-		if c, err = a.ParseContent(args[0]); err != nil {
+		if c, err = a.ParseContent(ctx, args[0]); err != nil {
 			return err
 		}
 	}

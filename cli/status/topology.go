@@ -41,7 +41,7 @@ func newTopology(a *command.App) *cobra.Command {
 		Use: "topology LINK|ID|PATH", Short: "Print the measured links of a swarm", Long: topologyHelp, Example: topologyExample,
 		Args: command.Args(1, "LINK|ID|PATH"), Flags: network.Add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
-			c, err := a.ParseContent(args[0])
+			c, err := a.ParseContent(ctx, args[0])
 			if err != nil {
 				return err
 			}

@@ -56,7 +56,7 @@ func (f *exportFlags) run(ctx context.Context, a *command.App, args []string) er
 	if err := daemon.CheckBTTrackers(f.node.BTTrackers); err != nil {
 		return command.Usagef("%w", err)
 	}
-	c, err := a.ParseContent(args[0])
+	c, err := a.ParseContent(ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func (f *feedFollow) run(ctx context.Context, a *command.App, args []string) (er
 	if f.Keep < 1 {
 		return command.Usagef("--keep %d: must be at least 1", f.Keep)
 	}
-	if f.Link, err = a.ReadArg(args[0]); err != nil {
+	if f.Link, err = a.ReadArg(ctx, args[0]); err != nil {
 		return err
 	}
 	if _, err := feed.ParseLink(f.Link); err != nil {
@@ -312,7 +312,7 @@ func newFeedRm(a *command.App) *cobra.Command {
 		Example: "  mob feed rm weights",
 		Args:    command.Args(1, "NAME|LINK"),
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
-			name, err := a.ReadArg(args[0])
+			name, err := a.ReadArg(ctx, args[0])
 			if err != nil {
 				return err
 			}

@@ -134,7 +134,7 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	if pipe && (f.Reuse || f.SpecialBits || f.exec != "" || !f.Select.All()) {
 		return command.Usagef("--reuse, --special-bits, --include, --exclude and --exec are for files: give a path with -o")
 	}
-	text, err := a.ReadArg(args[0])
+	text, err := a.ReadArg(ctx, args[0])
 	if err != nil {
 		return err
 	}

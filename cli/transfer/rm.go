@@ -39,7 +39,7 @@ func (f *rmFlags) add(fl *pflag.FlagSet) {
 }
 
 func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
-	c, err := a.ParseContent(args[0])
+	c, err := a.ParseContent(ctx, args[0])
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func (f *verifyFlags) add(a *command.App, fl *pflag.FlagSet) {
 }
 
 func (f *verifyFlags) run(ctx context.Context, a *command.App, args []string) (err error) {
-	c, err := a.ParseContent(args[0])
+	c, err := a.ParseContent(ctx, args[0])
 	if err != nil {
 		return err
 	}
