@@ -86,6 +86,7 @@ func summarize(list []peer.Status, detail string) *nodePage {
 		p.Transfers = append(p.Transfers, peer.Status{
 			ID: st.ID, Name: st.Name, Root: st.Root, Seed: st.Seed, Phase: st.Phase, Error: st.Error,
 			Length: st.Length, Pieces: st.Pieces, Elapsed: st.Elapsed.Round(time.Second),
+			Away: st.Away, MoreDifferent: len(st.Different) + st.MoreDifferent, // without their paths
 			SwarmStatus: peer.SwarmStatus{
 				Have: st.Have, PiecesHave: st.PiecesHave, Traffic: st.Traffic, Rate: st.Rate, Levels: st.Levels,
 				Damaged: st.Damaged, Connected: st.Connected, Waiting: st.Waiting, Isolation: st.Isolation,

@@ -99,9 +99,13 @@ func TestNodePageHidesLinks(t *testing.T) {
 	st := busyNode(1, 1)[0]
 	st.Link, st.InfoHash, st.DamagedFiles, st.Polluters = "secret", "secret", []string{"secret"}, []string{"secret"}
 	st.Plan = &peer.PlanStatus{ID: "secret", Host: "secret"}
-	st.Different = []store.Difference{{Path: "secret"}}
-	b, err := json.Marshal(summarize([]peer.Status{st}, st.ID))
+	st.Different, st.MoreDifferent, st.Away = []store.Difference{{Path: "secret"}}, 2, true
+	p := summarize([]peer.Status{st}, st.ID)
+	b, err := json.Marshal(p)
 	if err != nil || strings.Contains(string(b), "secret") {
 		t.Errorf("%s, %v", b, err)
+	}
+	if got := p.Transfers[0]; !got.Away || got.MoreDifferent != 3 {
+		t.Errorf("away %t, %d entries differ; want true, 3", got.Away, got.MoreDifferent)
 	}
 }

@@ -104,10 +104,16 @@ export function follow(show, hello) {
       hello(JSON.parse(e.data));
     });
     source.onmessage = (e) => show(JSON.parse(e.data));
-    source.onerror = () => {
-      say("Connection lost, trying again", "lost");
-      // A browser gives up when the answer is an error.
-      if (source.readyState === EventSource.CLOSED) timer = setTimeout(connect, 3000);
+    source.onerror = async () => {
+      if (source.readyState !== EventSource.CLOSED) {
+        say("Connection lost, trying again", "lost");
+        return;
+      }
+      // The answer is an error, as without the token after a restart: the browser gives up, and does not show which.
+      const answer = await fetch(source.url).catch(() => null);
+      if (answer?.ok) answer.body.cancel();
+      say(answer && !answer.ok ? await reason(answer) : "Connection lost, trying again", "lost");
+      timer = setTimeout(connect, 3000);
     };
   };
   connect();

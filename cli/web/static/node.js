@@ -98,7 +98,7 @@ function updateTransfer(card, t, peers) {
   const name = title(t);
   setText(part("h3"), name);
   const phase = part(".phase");
-  setText(phase, t.seed && t.phase === "whole" ? "Seeding" : phases[t.phase] || t.phase);
+  setText(phase, state(t));
   phase.className = `phase ${t.phase}`;
   const bar = part("progress");
   const known = t.length >= 0;
@@ -109,8 +109,8 @@ function updateTransfer(card, t, peers) {
   setText(part(".numbers"), numbers(t, done));
   setText(part(".path"), t.root);
   const note = part(".note");
-  setText(note, t.error || (t.waiting ? `Waits for ${t.waiting}` : t.damaged ? `${plural(t.damaged, "damaged piece")}` : isolated(t)));
-  note.className = `note quiet ${t.error || t.damaged ? "bad" : t.waiting || t.isolation ? "warn" : ""}`;
+  setText(note, t.error || waiting(t) || damage(t) || isolated(t));
+  note.className = `note quiet ${t.error || damage(t) ? "bad" : "warn"}`;
   note.hidden = !note.textContent;
   part(".stop").hidden = !owner || t.phase === "stopped" || t.phase === "failed";
   part(".verify").hidden = !owner || !known;
@@ -124,6 +124,26 @@ function updateTransfer(card, t, peers) {
   table.hidden = open !== t.id;
   table.setAttribute("aria-label", `Peers of ${name}`);
   if (open === t.id && peers) showPeers(table, peers, t.pieces);
+}
+
+// state names the state of a transfer, as mob ls does.
+function state(t) {
+  if (t.phase !== "whole") return phases[t.phase] || t.phase;
+  if (t.away) return "Away";
+  if (t.more_different) return "Changed";
+  return t.seed ? "Seeding" : phases.whole;
+}
+
+// damage describes how the files differ from the content.
+function damage(t) {
+  if (t.damaged) return plural(t.damaged, "damaged piece");
+  if (t.away) return "Not at its path any more";
+  return t.more_different ? `${plural(t.more_different, "file")} changed or removed` : "";
+}
+
+function waiting(t) {
+  if (!t.waiting) return "";
+  return t.phase === "seeking" ? t.waiting : `Waits for ${t.waiting}`;
 }
 
 function isolated(t) {
