@@ -45,7 +45,7 @@ func ParseLink(s string) (*Link, error) {
 	}
 	peer, err := libpeer.Decode(id)
 	if err != nil {
-		return nil, fmt.Errorf("link of a feed: %w", err)
+		return nil, fmt.Errorf("link of a feed: invalid id %q: copy all of the link", id)
 	}
 	l := &Link{Name: values.Get("dn")}
 	if l.Key, err = peer.ExtractPublicKey(); err != nil {
@@ -57,7 +57,7 @@ func ParseLink(s string) (*Link, error) {
 	for _, text := range values["x.mt"] {
 		a, err := multiaddr.NewMultiaddr(text)
 		if err != nil {
-			return nil, fmt.Errorf("link of a feed: tracker %q: %w", text, err)
+			return nil, fmt.Errorf("link of a feed: invalid tracker %q: copy all of the link", text)
 		}
 		l.Trackers = append(l.Trackers, a)
 	}

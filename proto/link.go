@@ -266,7 +266,7 @@ func (l *Link) setInfoHash(text string) error {
 func setID(id *cid.Cid, what, text string) error {
 	c, err := cid.Decode(text)
 	if err != nil {
-		return fmt.Errorf("link: %s %q: %w", what, text, err)
+		return fmt.Errorf("link: invalid %s %q: copy all of the link", what, text)
 	}
 	if err := checkManifestCID(c); err != nil {
 		return fmt.Errorf("link: %s: %w", what, err)
@@ -313,7 +313,7 @@ func (l *Link) setStrategy(name string) error {
 func appendAddr(addrs *[]multiaddr.Multiaddr, what, text string) error {
 	a, err := multiaddr.NewMultiaddr(text)
 	if err != nil {
-		return fmt.Errorf("link: %s address %q: %w", what, text, err)
+		return fmt.Errorf("link: invalid %s address %q: copy all of the link", what, text)
 	}
 	if _, last := multiaddr.SplitLast(a); last == nil || last.Protocol().Code != multiaddr.P_P2P {
 		return fmt.Errorf("link: %s address %q does not end in /p2p/ID", what, text)

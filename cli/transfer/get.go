@@ -247,7 +247,7 @@ func (f *getFlags) parse(text string) (link *proto.Link, err error) {
 func destination(out string, link *proto.Link) (string, error) {
 	if out == "" || isDirName(out) {
 		if link.Name == "" {
-			return "", errors.New("the link has no name: say where to put the content with -o PATH")
+			return "", errors.New("the link has no name: quote it, as a shell ends a command at &, or say where to put the content with -o PATH")
 		}
 		var err error
 		if out, err = chosenPath(out, link.Name, "-o"); err != nil { // the name is a single path element: ParseLink checks
