@@ -23,6 +23,11 @@ type reloader struct {
 	systemd *Notifier
 }
 
+// reloaded are the flags that reload applies, and data, whose value in force is absolute.
+//
+//nolint:gochecknoglobals // constant
+var reloaded = append([]string{"data", "log-level", "tracker", "network", "certificate", "revoked"}, limit.Names[:]...)
+
 // reload reads the configuration and applies each setting, also after an error in another, which keeps its old value.
 func (r *reloader) reload() {
 	defer r.systemd.Reloading()()
@@ -33,6 +38,12 @@ func (r *reloader) reload() {
 		return
 	}
 	same := true
+	n.set.Visit(func(f *pflag.Flag) {
+		if r.flags.set.Lookup(f.Name).Value.String() != f.Value.String() && !slices.Contains(reloaded, f.Name) {
+			same = false
+			log.Warn("configuration read again: the change needs a restart", "key", f.Name)
+		}
+	})
 	for _, s := range []struct {
 		name  string
 		apply func(*Flags) (changed string, err error) // changed is text, empty for no change
