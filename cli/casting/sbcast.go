@@ -25,6 +25,9 @@ func newSbcast(a *command.App, run runner) *cobra.Command {
 		Use: "sbcast SRC DEST", Short: "Copy a file or directory to all nodes of a Slurm job", Long: sbcastHelp, Example: sbcastExample,
 		Args: command.Args(2, "SRC", "DEST"), Flags: f.add, JSON: true,
 		Run: func(ctx context.Context, a *command.App, args []string) error {
+			if f.set.Changed("output") {
+				return command.Usagef("-o is DEST: give one of them")
+			}
 			if len(f.hosts) == 0 && f.retry == "" {
 				f.hosts = []string{"slurm"}
 			}

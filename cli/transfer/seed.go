@@ -169,8 +169,11 @@ func checkSeedable(path string) error {
 	if strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") || strings.HasPrefix(path, "/dev/std") {
 		return fmt.Errorf("%s cannot be seeded: use `mob seed -`", path) // in the daemon it is another file
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	switch fi, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("%s does not exist", path)
+	case err == nil && fi.Mode()&(os.ModeNamedPipe|os.ModeDevice) != 0:
+		return fmt.Errorf("%s is not a file or a directory: pipe it into `mob seed -`", path)
 	}
 	return nil
 }
