@@ -118,9 +118,9 @@ func countEntries(entries []entry) string {
 		n[e.Kind]++
 	}
 	var out []string
-	for _, kind := range []string{"file", "folder", "symlink"} {
-		if n[kind] > 0 {
-			out = append(out, term.Plural(n[kind], kind))
+	for _, kind := range [][2]string{{"file", "file"}, {"folder", "directory"}, {"symlink", "symbolic link"}} {
+		if n[kind[0]] > 0 {
+			out = append(out, term.Plural(n[kind[0]], kind[1]))
 		}
 	}
 	return cmp.Or(strings.Join(out, ", "), "empty")

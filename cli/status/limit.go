@@ -137,7 +137,7 @@ func describeSetting(s limit.Setting, share *limit.ShareStatus) (text string) {
 		text += "  until " + s.Until.Local().Format(layout)
 	}
 	if s.Name == "cluster-wan-down" && share != nil {
-		text += fmt.Sprintf("  %v of it for this node, %s share it", share.Rate, term.Plural(share.Members, "member"))
+		text += fmt.Sprintf("  %v of it for this node, shared by %s", share.Rate, term.Plural(share.Members, "member"))
 		if share.LowestBy != "" {
 			text += fmt.Sprintf("; %s has the lowest, %v, which counts", share.LowestBy, share.Limit)
 		}

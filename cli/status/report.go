@@ -348,7 +348,7 @@ func feedLines(all []feed.Info) (lines []string) {
 			facts = append(facts, fmt.Sprintf("fetching version %d", f.Newest))
 		}
 		if f.Saved > 0 {
-			facts = append(facts, term.Bytes(f.Saved)+" not fetched, since earlier versions had it")
+			facts = append(facts, notFetched(f.Saved))
 		}
 		if f.Error != "" {
 			facts = append(facts, f.Error)
@@ -367,10 +367,15 @@ func feedLines(all []feed.Info) (lines []string) {
 				lag += fmt.Sprintf(", %s behind", term.Plural(int(behind), "version"))
 			}
 			if r.Saved > 0 {
-				lag += fmt.Sprintf(", %s not fetched, since earlier versions had it", term.Bytes(r.Saved))
+				lag += ", " + notFetched(r.Saved)
 			}
 			lines = append(lines, fmt.Sprintf("  %s of %s: %s", r.Node, r.Cluster, lag))
 		}
 	}
 	return lines
+}
+
+// notFetched formats the bytes of versions that a follower did not fetch.
+func notFetched(n int64) string {
+	return term.Bytes(n) + " not fetched: pushed, or in earlier versions"
 }

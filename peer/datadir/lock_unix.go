@@ -17,7 +17,7 @@ type InUseError struct{ Dir string }
 
 // Error implements error.
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("%s is in use by another daemon: stop that one, or choose another --data", e.Dir)
+	return fmt.Sprintf("%s is in use by another daemon or command: stop that one, or choose another --data", e.Dir)
 }
 
 // lock is the file of a data directory that is locked.
