@@ -16,7 +16,7 @@ var (
 	ErrUnknownTransfer = errors.New("no such transfer: see `mob ls`")
 	// ErrStopped is the error of a transfer that [Transfer.Stop] or [Node.Remove] ended.
 	ErrStopped   = errors.New("stopped; `mob get` the link again to resume it")
-	errClosing   = errors.New("the daemon shuts down")
+	errClosing   = errors.New("the daemon shuts down: start it again, then run the same command")
 	errNoContent = errors.New("the link names no content")
 	// errRestart ends a run before another.
 	errRestart = errors.New("the transfer starts again")
