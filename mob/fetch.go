@@ -50,10 +50,17 @@ func (s *State) unassign(f *session.Fetch) {
 	}
 }
 
-// release takes a fetch from p, which will not send a span. If no peer is left, any may have it.
+// release takes a fetch from p, which will not send a span. If no peer is left, any may have it. A coded block is given up: no part of it
+// has arrived, no other peer may have it, and another block may do as well.
 func (s *State) release(p *session.Peer, f *session.Fetch, sp proto.Span) {
 	f.Leave(p, sp)
 	if f.Requested() || f.Peer != nil && f.Peer.Current == f { // a helper may be at another piece
+		return
+	}
+	if s.Layout.Whole {
+		s.giveUp(f.Piece)
+		s.Wanted.Add(f.Piece)
+		s.ReconsiderAll()
 		return
 	}
 	s.unassign(f)

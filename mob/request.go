@@ -138,13 +138,6 @@ func (s *State) onReject(p *session.Peer, sp proto.Span) {
 	}
 	s.RefillSharing(p)
 	p.Rejected(s.Now)
-	i := int(sp.Piece)
-	f := s.Fetches[i]
-	s.removeHave(p, i)
-	s.release(p, f, sp)
-	if s.Layout.Whole && f.Peer == nil { // no part of it has arrived, and another may do as well
-		s.giveUp(i)
-		s.Wanted.Add(i)
-		s.ReconsiderAll()
-	}
+	s.removeHave(p, int(sp.Piece))
+	s.release(p, s.Fetches[int(sp.Piece)], sp)
 }

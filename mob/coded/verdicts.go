@@ -54,7 +54,7 @@ func (k *Picker) failed(ev mob.Failed) {
 	}
 	k.GiveUp(i)
 	if g != nil && k.Want(i) {
-		k.Reconsider(i)
+		k.ReconsiderAll() // another block may do as well
 	}
 }
 

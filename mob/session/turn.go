@@ -90,11 +90,11 @@ func (t *Table) MayClaimAhead(p *Peer) bool {
 // TooLate reports whether a piece that is started with a remote peer now would arrive after the group that it
 // enters has all pieces, at its present rate. Near the end there are fewer pieces than links, and all members would
 // wait for a piece on a slow one. It is left to faster links. If none takes it, the rate falls until the
-// piece is started after all.
+// piece is started after all. Where the group has enough coded blocks none is too late: they may be linearly dependent.
 func (t *Table) TooLate(p *Peer) bool {
 	left, ok := p.Level.Inflow.Left(t.Now)
 	r := p.Pipe.Rate()
-	return ok && r > 0 && p.Level.Seeds == 0 && float64(p.Pipe.InFlight()+t.Layout.Size)/r > left
+	return ok && r > 0 && !(t.Layout.Whole && left <= 0) && p.Level.Seeds == 0 && float64(p.Pipe.InFlight()+t.Layout.Size)/r > left
 }
 
 // HasChoice reports whether a local peer has enough pieces that no other member has, from one piece
