@@ -26,7 +26,13 @@ func (s *State) health() {
 	}
 	s.batches.Pace = s.Pace()
 	s.judge()
+	if len(s.Fetches) > 0 {
+		s.fetched = s.Now
+	}
 	for _, p := range s.Peers {
+		if p.Idle && !p.Local && s.Work.Planned() && s.Now.Sub(s.fetched) > 2*s.Tuning.Stall && s.MayStartAny(p) {
+			p.Idle = false // the node no longer leaves all pieces to hosts of the plan
+		}
 		s.Refill(p) // a pause may be over
 	}
 	s.Work.CheckLate(s.Now, s.HoldsUp)

@@ -29,6 +29,7 @@ type State struct {
 	book     conduct.Book
 
 	started time.Time // the first step
+	fetched time.Time // the last check with a piece in progress, or the first step
 }
 
 // New returns the State of a node that has some pieces already. It panics if the piece length is
@@ -71,7 +72,7 @@ func New(cfg Config, have []proto.Range) *State {
 func (s *State) Step(now time.Time, ev Event) []Action {
 	s.Now, s.roster.Now, s.out = now, now, s.out[:0]
 	if s.started.IsZero() {
-		s.started, s.Due[timer.Health] = now, now
+		s.started, s.fetched, s.Due[timer.Health] = now, now, now
 		s.roster.Start()
 		s.checkComplete()
 	}

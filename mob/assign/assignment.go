@@ -96,6 +96,9 @@ func (a *Assignment) Start(pieces int, groups []string, rules *conduct.Rules, bo
 	}
 }
 
+// Planned reports whether there is a plan.
+func (a *Assignment) Planned() bool { return a.route != nil }
+
 // Await sets the time until which hosts that have not joined may still come.
 func (a *Assignment) Await(until time.Time) { a.until = until }
 

@@ -27,8 +27,8 @@ func TestBlockIsReplaced(t *testing.T) {
 	}
 }
 
-// TestDependentBlockIsReplaced has members of the cluster send all blocks but the first, of all generations. The last block of the
-// last generation is a combination of the earlier ones. A further block is requested over the WAN, although the cluster has enough.
+// TestDependentBlockIsReplaced gets all blocks but the first from members of the cluster. The last block of the last generation is a
+// combination of the earlier ones: a further block is requested over the WAN, although the cluster has enough.
 func TestDependentBlockIsReplaced(t *testing.T) {
 	n := newNode()
 	var did []mob.Action

@@ -14,6 +14,16 @@ func (t *Table) MayTake(l *Level, i int) bool {
 	return t.Work.Sender(i) != nil || l.Free(i) && !t.Work.Leaves(l.Index, i, t.Now)
 }
 
+// MayStartAny reports whether the node may start any piece with a remote peer.
+func (t *Table) MayStartAny(p *Peer) bool {
+	for i := range t.Wanted.Intersection(p.Have, 0) {
+		if !t.MustWait(p, i) && t.MayTake(p.Level, i) {
+			return true
+		}
+	}
+	return false
+}
+
 // MaySend reports whether something of a fetch that has no peer may be requested of p.
 func (t *Table) MaySend(p *Peer, f *Fetch) bool {
 	return !f.Requested() && p.Have.Has(f.Piece) && !(p.Rationed && t.isHeld(p, f.Piece)) && !t.Work.Keeps(p.Planned, f.Piece)
