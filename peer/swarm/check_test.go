@@ -13,15 +13,15 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// wholeStore is a store that has every piece.
-type wholeStore struct {
+// completeStore is a store that has every piece.
+type completeStore struct {
 	store.Store
 	*bytes.Reader
 }
 
-func (wholeStore) Has(int) bool { return true }
+func (completeStore) Has(int) bool { return true }
 
-func (s wholeStore) ReadAt(b []byte, off int64) (int, error) { return s.Reader.ReadAt(b, off) }
+func (s completeStore) ReadAt(b []byte, off int64) (int, error) { return s.Reader.ReadAt(b, off) }
 
 // TestReportsOfBannedPeer checks that no piece is hashed for a peer whose session has ended, since it was banned for reports of valid
 // pieces.
@@ -30,7 +30,7 @@ func TestReportsOfBannedPeer(t *testing.T) {
 		const pieces, allowed = 32, 5
 		c := storetest.Make(t, 1, storetest.File("", pieces*storetest.PieceLength))
 		ctx, cancel := context.WithCancel(t.Context())
-		st, v := wholeStore{Reader: bytes.NewReader(c.Data)}, store.NewVerifier(c.Manifest)
+		st, v := completeStore{Reader: bytes.NewReader(c.Data)}, store.NewVerifier(c.Manifest)
 		codec := payload.NewPlain(payload.Config{Store: st, Verifier: v})
 		k := newChecker(&base{cfg: Config{Verifier: v}, m: c.Manifest, st: st, codec: codec, ctx: ctx})
 		hashed := 0
