@@ -53,7 +53,7 @@ func TestPartMakesRoom(t *testing.T) {
 		newer, _ := f.next(t.Context(), overtaken)
 		ended <- newer
 	}()
-	peertest.Eventually(t, "half of version 2 is there", func() bool {
+	peertest.Eventually(t, "half of version 2 has arrived", func() bool {
 		part, err := n.Transfer(overtaken.Link.String())
 		return err == nil && part.Status().Have == int64(len(half))
 	})

@@ -292,7 +292,9 @@ func followFrame(info feed.Info) term.State {
 	switch {
 	case info.Error != "":
 		s.Text = fmt.Sprintf("version %d: %s", info.Newest, info.Error)
-		s.Reason, s.Remedy = s.Text, "the next version is fetched when it is posted"
+		if s.Reason = s.Text; info.Newest == info.Complete { // otherwise it is tried again
+			s.Remedy = "the next version is fetched when it is posted"
+		}
 	case info.Newest > info.Complete:
 		s.Text = fmt.Sprintf("fetching version %d", info.Newest)
 		s.Reason, s.Remedy = s.Text, "`mob status` shows the transfer"

@@ -8,6 +8,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/feed"
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -37,6 +38,16 @@ func TestGetFrame(t *testing.T) {
 					t.Errorf("%s: %q has width %d of %d", c.name, l, w, width)
 				}
 			}
+		}
+	}
+}
+
+// A version that was not fetched is tried again, but not a command that failed.
+func TestFollowFrame(t *testing.T) {
+	for complete, want := range map[uint64]string{6: "", 7: "the next version is fetched when it is posted"} {
+		f := followFrame(feed.Info{Name: "weights", Status: feed.Status{Newest: 7, Complete: complete, Error: "why"}})
+		if f.Reason != "version 7: why" || f.Remedy != want {
+			t.Errorf("version %d is complete: %q; %q", complete, f.Reason, f.Remedy)
 		}
 	}
 }
