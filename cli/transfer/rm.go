@@ -57,7 +57,7 @@ func (f *rmFlags) run(ctx context.Context, a *command.App, args []string) (err e
 	}
 	text := "removed " + r.ID
 	switch info, err := os.Lstat(r.Root); {
-	case err == nil && len(r.Left) > 0 && info.IsDir():
+	case err == nil && len(r.Left) > 0 && info.IsDir() && r.Left[0].Path != r.Root: // else another directory took its place
 		text += "; deleted what else was fetched to " + r.Root
 	case err == nil:
 		text += "; kept " + r.Root
