@@ -10,6 +10,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
+	"github.com/mobgrid/mob/peer/store"
 	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
@@ -93,6 +94,39 @@ func TestContentAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// held is a store that cannot be read before a channel is closed.
+type held struct {
+	store.Store
+	free <-chan struct{}
+}
+
+// ReadAt implements [store.Store].
+func (s held) ReadAt(b []byte, offset int64) (int, error) {
+	<-s.free
+	return s.Store.ReadAt(b, offset)
+}
+
+// TestCheckingDoesNotWait checks that a transfer that hashes existing files does not report what it waited for before.
+func TestCheckingDoesNotWait(t *testing.T) {
+	t.Parallel()
+	a, b, free := peertest.Start(t, "A"), peertest.Start(t, "B"), make(chan struct{})
+	b.SetStore(func(st store.Store) store.Store { return held{st, free} })
+	path, content := peertest.RandomFile(t, 1<<20)
+	seed, link := peertest.Seed(t, a, path, peer.SeedOptions{})
+	out := filepath.Join(t.TempDir(), "out")
+	check(t, seed.Stop(), os.WriteFile(out, content, 0o600))
+	get, err := b.Get(link, out, peer.GetOptions{Reuse: true})
+	check(t, err)
+	waitsFor(t, get, "looking for the content")
+	peertest.Seed(t, a, path, peer.SeedOptions{})
+	peertest.Eventually(t, "the hashing", func() bool { return get.Status().Phase == peer.Checking })
+	if st := get.Status(); st.Waiting != "" {
+		t.Errorf("it waits for %s", st.Waiting)
+	}
+	close(free)
+	peertest.Wait(t, get)
 }
 
 // TestGetOfDeletedFiles gets deleted files again, at the same path and at

@@ -179,7 +179,7 @@ func (r *run) rehash() error {
 		return nil
 	}
 	done := new(atomic.Int64)
-	r.change(func(s *state) { s.hashing, s.phase = done, Checking })
+	r.change(func(s *state) { s.hashing, s.phase, s.waiting = done, Checking, "" })
 	v := &verification{m: m, progress: func(n, _ int64) { done.Store(n) }}
 	err := store.Audit(r.ctx, r.store, r.verifier, store.Pieces(check), record(r.store, v.found))
 	r.unreadable, r.why = v.unreadable, v.why
