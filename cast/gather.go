@@ -186,12 +186,10 @@ func (h *host) await(t *peer.Transfer) error {
 			err = nil
 		}
 		st := t.Progress()
-		p := Progress{WAN: st.Traffic.WANIn, LAN: st.Traffic.LANIn, Waiting: st.Waiting}
+		p := agent.ProgressOf(st)
+		p.WAN, p.LAN = st.Traffic.WANIn, st.Traffic.LANIn
 		if parts := proto.ClusterParts(h.is.Cluster); parts > 1 && h.is.Cluster == h.caster.node.Cluster() {
 			p.Rack = p.LAN
-		}
-		if st.Phase != peer.Checking {
-			p.Bytes = st.Have
 		}
 		h.progress(p)
 		switch {

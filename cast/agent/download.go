@@ -47,16 +47,21 @@ func (d *download) run(ctx context.Context) error {
 // progress implements [job].
 func (d *download) progress() (p Progress) {
 	if t := d.transfer.Load(); t != nil {
-		st := t.Progress()
-		p.Waiting = st.Waiting
-		if st.Phase == peer.Seeking {
-			p.Waiting = "the manifest"
-		}
-		if st.Phase != peer.Checking {
-			p.Bytes = st.Have
-		}
+		p = ProgressOf(t.Progress())
 	}
 	p.Overwriting = d.overwriting()
+	return p
+}
+
+// ProgressOf returns the progress of a transfer, without its traffic.
+func ProgressOf(st peer.Status) (p Progress) {
+	p.Waiting = st.Waiting
+	if st.Phase == peer.Seeking {
+		p.Waiting = "the manifest"
+	}
+	if st.Phase != peer.Checking {
+		p.Bytes = st.Have
+	}
 	return p
 }
 
