@@ -209,7 +209,7 @@ func (a *agent) handle(ctx context.Context, m *Message) error {
 // start starts the node and the job.
 func (a *agent) start(ctx context.Context, s *Start) error {
 	switch {
-	case s.Neighbor != nil && !unseal(s):
+	case s.Neighbor != nil && !unseal(s, sealedTimeout):
 		a.out.Load().send(&Report{Missing: true})
 		return nil
 	case s.Neighbor == nil && s.Seal != nil:

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -288,7 +289,7 @@ func TestNeighbor(t *testing.T) {
 			}
 		}))
 		got.Neighbor = []string{server.URL}
-		accepted := unseal(&got)
+		accepted := unseal(&got, sealedTimeout)
 		server.Close()
 		if accepted != c.accepted || accepted != bytes.Equal(got.Content, content) || got.Dest != "here" || got.Exec != "" {
 			t.Errorf("%s: accepted %v, %+v", c.name, accepted, got)
@@ -303,8 +304,32 @@ func TestNeighborRedirects(t *testing.T) {
 	defer elsewhere.Close()
 	neighbor := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusFound))
 	defer neighbor.Close()
-	if unseal(&Start{Seal: make([]byte, 32), Neighbor: []string{neighbor.URL}}) {
+	if unseal(&Start{Seal: make([]byte, 32), Neighbor: []string{neighbor.URL}}, sealedTimeout) {
 		t.Error("content without bytes is accepted")
+	}
+}
+
+// TestNeighborHangs checks that an agent does not wait at each address of a neighbor that accepts connections and does not answer.
+func TestNeighborHangs(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	gaveUp := make(chan struct{})
+	hangs := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked.Add(1)
+		<-gaveUp
+	})
+	s := &Start{Seal: make([]byte, 32)}
+	for range 3 {
+		server := httptest.NewServer(hangs)
+		defer server.Close()
+		s.Neighbor = append(s.Neighbor, server.URL)
+	}
+	defer close(gaveUp)
+	if unseal(s, 100*time.Millisecond) {
+		t.Error("there is content without bytes")
+	}
+	if n := asked.Load(); n > 1 {
+		t.Errorf("it asks at %d addresses", n)
 	}
 }
 

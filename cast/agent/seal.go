@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// connectTimeout bounds the time to connect to an address of a neighbor, and sealedTimeout that until the sealed content has
-	// arrived: a busy host may take longer than a second.
+	// connectTimeout bounds the time to connect to an address of a neighbor, and sealedTimeout the time until the sealed content has
+	// arrived from there: a busy host may take longer than a second. After sealedTimeout no other address is tried, since the agent
+	// sends no reports in this time.
 	connectTimeout = time.Second
 	sealedTimeout  = 5 * time.Second
 	// maxSealed bounds a sealed content, in bytes.
@@ -47,17 +48,22 @@ func seal(s *Start) ([]byte, error) {
 	return gcm.Seal(nil, nil, b, nil), err
 }
 
-// unseal adds the content and the manifest to a message, from the neighbor. It reports whether it has got them.
-func unseal(s *Start) bool {
+// unseal adds the content and the manifest to a message, from the neighbor. It reports whether it has got them, within twice the
+// timeout.
+func unseal(s *Start, timeout time.Duration) bool {
 	gcm, err := sealer(s.Seal)
 	if err != nil {
 		return false
 	}
 	c := http.Client{
-		Timeout: sealedTimeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext},
+		Timeout: timeout, Transport: &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: connectTimeout}).DialContext},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // a neighbor must not choose what this host requests
 	}
+	began := time.Now()
 	for _, url := range s.Neighbor {
+		if time.Since(began) >= timeout {
+			break
+		}
 		resp, err := c.Get(url)
 		if err != nil {
 			continue
