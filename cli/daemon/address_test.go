@@ -3,6 +3,7 @@ package daemon
 import (
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	libpeer "github.com/libp2p/go-libp2p/core/peer"
@@ -65,6 +66,17 @@ func TestAnnounceURLs(t *testing.T) {
 				t.Errorf("%s: %v", a, ip)
 			}
 		}
+	}
+}
+
+func TestPageURL(t *testing.T) {
+	for _, url := range []string{"http://127.0.0.1:80/", "http://[2001:db8::1]:80/", "unix:/run/mob"} {
+		if got := pageURL(url); got != url {
+			t.Errorf("pageURL(%q) = %q", url, got)
+		}
+	}
+	if got := pageURL("http://[::]:80/"); strings.Contains(got, "[::]") || !strings.HasSuffix(got, ":80/") {
+		t.Errorf("pageURL of the unspecified address = %q", got)
 	}
 }
 

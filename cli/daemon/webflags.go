@@ -3,6 +3,8 @@ package daemon
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -43,10 +45,19 @@ func (w *WebFlags) Open(env *command.Env, data string, log *slog.Logger) (*web.S
 	if err != nil {
 		return nil, fmt.Errorf("--http: %w", err)
 	}
-	note := "page at " + s.URL()
+	note := "page at " + pageURL(s.URL())
 	if file := s.TokenFile(); file != "" {
 		note += ", its token in " + file
 	}
 	env.Note("%s", note)
 	return s, nil
+}
+
+// pageURL replaces an unspecified address in the URL of a page by one of this machine.
+func pageURL(url string) string {
+	at, err := netip.ParseAddrPort(strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/"))
+	if err != nil { // a Unix socket
+		return url
+	}
+	return fmt.Sprintf("http://%v/", netip.AddrPortFrom(dialableIPs(at.Addr())[0], at.Port()))
 }
