@@ -39,6 +39,9 @@ func (n *Node) Describe(ctx context.Context, link *proto.Link, status func(strin
 	if finder != nil {
 		defer finder.Close()
 		defer func() { // trackers send members only to members, so the node has announced itself
+			if t := n.transfers.find(link.Keys()...); t != nil && t.state().running() { // the node stays a member
+				return
+			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 			defer cancel()
 			_, _ = metadata.Announce(ctx, finder, link.Keys(), proto.Announce{Cluster: n.cfg.Cluster, Leaving: true})
