@@ -78,8 +78,8 @@ func (s *Screen) Draw(f Frame) bool {
 	// A line in the last column, or more lines than the screen has, would scroll
 	// away what the next picture is to replace.
 	lines := f.Picture(width - 1)
-	if len(lines) > height-1 {
-		lines = lines[:height-1]
+	if more := len(lines) - (height - 2); more > 1 {
+		lines = append(lines[:height-2], fmt.Sprintf("… %d more lines", more))
 	}
 	for _, l := range lines {
 		fmt.Fprintln(s.term, runewidth.Truncate(Printable(l), width-1, "…"))
