@@ -62,7 +62,7 @@ func (n *Node) remove(t *Transfer, deleteContent bool, condition func() bool) (l
 		case deleteContent && t.dir == "":
 			return errors.New("the content has no files, as for a pipe or a stream: `mob rm` it without --content")
 		case deleteContent && rec.Seed:
-			return fmt.Errorf("%s was not fetched by mob: delete it yourself", rec.Root)
+			return fmt.Errorf("%s was seeded, and seeded files are never deleted: delete it yourself", rec.Root)
 		}
 		t.halt(ErrStopped)
 		if deleteContent {

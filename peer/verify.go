@@ -256,6 +256,8 @@ func (all *states) awaitSwarm(ctx context.Context) (s *state, err error) {
 		switch {
 		case s.swarm != nil && s.swarm.Context().Err() == nil, !s.running():
 			return true
+		case s.waiting != "" && s.desc.Manifest() == nil:
+			err = errNothingToVerify
 		case s.waiting != "":
 			err = fmt.Errorf("there is nothing to verify: the transfer waits for %s", s.waiting)
 		}

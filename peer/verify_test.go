@@ -55,6 +55,15 @@ func smallTree(t *testing.T) string {
 	return dir
 }
 
+// TestVerifyBeforeManifest verifies a transfer that looks for its manifest.
+func TestVerifyBeforeManifest(t *testing.T) {
+	t.Parallel()
+	get := peertest.Get(t, peertest.Start(t, "A"), absent(t, "x"), filepath.Join(t.TempDir(), "x"))
+	if _, err := get.Verify(t.Context(), nil); err == nil || !strings.HasSuffix(err.Error(), "the manifest is not here") {
+		t.Error(err)
+	}
+}
+
 // checkVerified verifies a transfer of [smallTree] after a change of an entry.
 func checkVerified(t *testing.T, tr *peer.Transfer, path string, what store.What, bad bool) {
 	t.Helper()
