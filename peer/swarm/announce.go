@@ -96,7 +96,8 @@ func (s *Swarm) announcement(leaving bool) proto.Announce {
 // bootstrapEvery is the interval at which the link's peers are dialed while no peer is connected.
 const bootstrapEvery = 1500 * time.Millisecond
 
-// bootstrap dials the peers that the link names while no peer is connected. If there are trackers,
+// bootstrap dials the peers that the link names while no peer is connected, and those among them that no tracker names while no
+// connected peer has a missing piece: the strategy forgets a member that cannot be reached for minutes. If there are trackers,
 // these get time to answer first: the strategy does not choose among the link's peers, whose
 // clusters are not known before they answer.
 func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
@@ -114,10 +115,14 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 			return
 		}
 		wait = bootstrapEvery
-		if s.sessionCount() > 0 {
+		alone := s.sessionCount() == 0
+		if !alone && !starves(s.status.Load().strategy) {
 			continue
 		}
 		for _, info := range peers {
+			if id := proto.PeerID(info.ID); !alone && (s.session(id) != nil || s.namedByTracker(id)) {
+				continue
+			}
 			c, err := s.connect(info)
 			if err == nil {
 				s.join(c)
@@ -125,7 +130,7 @@ func (s *Swarm) bootstrap(peers []peer.AddrInfo) {
 			}
 			s.noteRejection(err)
 			if r, ok := errors.AsType[*proto.RemoteError](err); ok && (r.Code == proto.CodeExcluded || r.Code == proto.CodeNoMember) &&
-				!s.Complete() {
+				alone && !s.Complete() {
 				s.Fail(r) // the link is wrong: its own peers reject the node
 				return
 			}

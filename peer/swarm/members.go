@@ -86,7 +86,7 @@ func (s *Swarm) onUnreachable(id proto.PeerID, err error) {
 // Knows implements [payload.Swarm]. For another node the trackers are asked for members, at most once in
 // announceRetry.
 func (s *Swarm) Knows(id proto.PeerID) bool {
-	if _, ok := s.byTracker.Load(id); ok || id == s.self || s.session(id) != nil {
+	if s.namedByTracker(id) || id == s.self || s.session(id) != nil {
 		return true
 	}
 	now, last := time.Now().UnixNano(), s.askedAt.Load()
@@ -94,4 +94,9 @@ func (s *Swarm) Knows(id proto.PeerID) bool {
 		s.AnnounceSoon()
 	}
 	return false
+}
+
+func (s *Swarm) namedByTracker(id proto.PeerID) bool {
+	_, ok := s.byTracker.Load(id)
+	return ok
 }

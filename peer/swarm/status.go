@@ -248,16 +248,19 @@ func (s *Swarm) waiting(m mob.Status) string {
 		files, _ := s.m.FilesOf(slices.Collect(bitset.Numbers(m.Lacking, s.m.Pieces())), maxFiles)
 		return fmt.Sprintf("the %s of %s: no connected peer has them sound, and another source is needed",
 			count(lacking, "missing piece"), list(files))
-	case m.Fetching == 0 && m.Available == 0:
+	case starves(m):
 		return fmt.Sprintf("the %s: none of %s has any of them",
 			count(lacking, "missing piece"), count(len(m.Peers), "connected peer"))
 	}
 	return ""
 }
 
+// starves reports whether pieces are missing, and no peer has any of them.
+func starves(m mob.Status) bool { return m.Have < m.Total && m.Fetching == 0 && m.Available == 0 }
+
 // receivedBad reports whether no peer has a missing piece, and some of them were received and bad.
 func (s *Swarm) receivedBad(m mob.Status) bool {
-	return m.Fetching == 0 && m.Available == 0 && m.Rotten > 0 && !s.coding.Coded()
+	return starves(m) && m.Rotten > 0 && !s.coding.Coded()
 }
 
 // sourceChanged returns [Status.SourceChanged].
