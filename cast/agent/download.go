@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 
@@ -54,13 +55,13 @@ func (d *download) progress() (p Progress) {
 }
 
 // ProgressOf returns the progress of a transfer, without its traffic.
-func ProgressOf(st peer.Status) (p Progress) {
-	p.Waiting = st.Waiting
-	if st.Phase == peer.Seeking {
+func ProgressOf(st peer.Status) Progress {
+	p := Progress{Bytes: st.Have, Waiting: st.Waiting}
+	switch st.Phase {
+	case peer.Seeking:
 		p.Waiting = "the manifest"
-	}
-	if st.Phase != peer.Checking {
-		p.Bytes = st.Have
+	case peer.Checking:
+		p.Bytes, p.Waiting = 0, cmp.Or(st.Waiting, "the hashes of existing files")
 	}
 	return p
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// TestProgressOf checks that files that are hashed are no progress, and that a text follows "waiting for" in each phase.
+// TestProgressOf checks that hashed bytes do not count, and that the reason of a wait follows "waiting for" in each phase.
 func TestProgressOf(t *testing.T) {
 	t.Parallel()
 	for phase, c := range map[peer.Phase]struct {
@@ -14,7 +14,7 @@ func TestProgressOf(t *testing.T) {
 		want Progress
 	}{
 		peer.Seeking:  {peer.SwarmStatus{Waiting: "looking for the content: no known peer has the content"}, Progress{Waiting: "the manifest"}},
-		peer.Checking: {peer.SwarmStatus{Have: 5}, Progress{}},
+		peer.Checking: {peer.SwarmStatus{Have: 5}, Progress{Waiting: "the hashes of existing files"}},
 		peer.Fetching: {peer.SwarmStatus{Have: 5, Waiting: "peers"}, Progress{Bytes: 5, Waiting: "peers"}},
 	} {
 		if got := ProgressOf(peer.Status{Phase: phase, SwarmStatus: c.is}); got != c.want {

@@ -245,13 +245,15 @@ func (f frame) fetching(width int) string {
 	return term.BarBeside(facts, have, all, width)
 }
 
-// Position implements [term.Progress].
+// Position implements [term.Progress]. A host that hashes its files has no more bytes, and makes progress.
 func (f frame) Position() any {
-	bytes := int64(0)
+	var moved time.Time
 	for _, h := range f.hosts {
-		bytes += h.Bytes
+		if h.Moved.After(moved) {
+			moved = h.Moved
+		}
 	}
-	at := fmt.Sprint(f.source.Read, bytes)
+	at := fmt.Sprint(f.source.Read, moved)
 	for phase, hosts := range f.hosts.phases {
 		at += fmt.Sprint(phase, len(hosts))
 	}

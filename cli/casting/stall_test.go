@@ -3,6 +3,7 @@ package casting
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/cast"
 	"github.com/mobgrid/mob/cli/term"
@@ -32,5 +33,17 @@ func TestCastWaitsFor(t *testing.T) {
 			!strings.Contains(remedy, c.remedy) || (remedy == "") != (c.remedy == "") {
 			t.Errorf("%s: %q, %q; want %q, %q", c.name, what, remedy, c.what, c.remedy)
 		}
+	}
+}
+
+// TestHashingIsProgress checks that a gather does not stall while a host hashes its files.
+func TestHashingIsProgress(t *testing.T) {
+	t.Parallel()
+	at := func(moved time.Time) any {
+		return frame{cfg: cast.Config{Output: "out"}, hosts: hosts{{Phase: cast.Fetching}, {Phase: cast.Fetching, Moved: moved}}}.Position()
+	}
+	now := time.Now()
+	if at(now) == at(now.Add(time.Second)) {
+		t.Error("the position does not change with the progress of a host")
 	}
 }
