@@ -103,10 +103,36 @@ func TestClaimedAhead(t *testing.T) {
 			if got := s.next(claimed) == f; got == c.another {
 				t.Errorf("the peer is next: %v", got)
 			}
-			if claimed.Ahead != 0 || len(s.Waiting) != 0 {
-				t.Errorf("%d pieces are claimed ahead, and %d wait", claimed.Ahead, len(s.Waiting))
+			if len(s.Waiting) != 0 {
+				t.Errorf("%d pieces are claimed ahead", len(s.Waiting))
 			}
 		})
+	}
+}
+
+// TestClaimedAheadOfTwoPeers claims a piece for a second peer while it waits for the first one: another member claims it,
+// and leaves. Further pieces may be claimed for both afterwards.
+func TestClaimedAheadOfTwoPeers(t *testing.T) {
+	s, a, now := fetching(20 * time.Millisecond)
+	s.Step(now, Joined{Node: Node{ID: "c", Cluster: "C"}})
+	c := s.Joined["c"]
+	c.Pipe.Start(now.Add(-20 * time.Millisecond))
+	c.Pipe.Meter.Add(now, s.Layout.Size)
+	a.Level.Share = assign.Share{}
+	f := s.Start(0, false)
+	s.assign(c, f)
+	s.Step(now, Joined{Node: Node{ID: "b", Cluster: "B"}})
+	s.Step(now, Received{"b", &proto.Have{Claim: []proto.Range{{Count: 1}}}})
+	s.Step(now, Left{"b"})
+	a.Have.Add(0)
+	a.Matched, a.Level.Share = true, assign.Share{}
+	if s.next(a) != f || len(s.Waiting) != 2 {
+		t.Fatal("the piece does not wait for both peers")
+	}
+	s.Now = f.NotBefore.Add(s.Tuning.Queue)
+	s.EndTurns()
+	if !s.MayClaimAhead(a) || !s.MayClaimAhead(c) {
+		t.Error("no further piece may be claimed")
 	}
 }
 

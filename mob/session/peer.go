@@ -43,7 +43,6 @@ type Place struct {
 type Pull struct {
 	Ready     bool              // listed in Table.Ready
 	Idle      bool              // there was no piece to request, and it announced none since
-	Ahead     int               // pieces that are claimed for it, and wait for other members' claims or for room
 	Current   *Fetch            // requested next, unless another peer has got it
 	Deferred  map[int]time.Time // pieces that are not requested before a time
 	StealSent time.Time         // last request for its slow pieces

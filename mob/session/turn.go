@@ -58,7 +58,6 @@ func (t *Table) AwaitClaims(p *Peer, f *Fetch) {
 	f.NotBefore = t.Now.Add(p.Level.ClaimDelay())
 	f.Started, f.WaitsAt = f.NotBefore, p
 	f.Peer, p.Current = nil, nil
-	p.Ahead++
 	t.Waiting = append(t.Waiting, f)
 	t.Due.Sooner(timer.Turn, f.NotBefore)
 }
@@ -74,7 +73,6 @@ func (t *Table) TakeClaimed(p *Peer) *Fetch {
 	for k, f := range t.Waiting {
 		if f.WaitsAt == p && !t.Now.Before(f.NotBefore) && t.isAhead(f) && t.MaySend(p, f) {
 			t.Waiting = slices.Delete(t.Waiting, k, k+1)
-			p.Ahead--
 			return f
 		}
 	}
@@ -84,7 +82,13 @@ func (t *Table) TakeClaimed(p *Peer) *Fetch {
 // MayClaimAhead reports whether another piece may be claimed for a peer while claimed ones wait: as
 // many as the peer sends in that time, and at least one.
 func (t *Table) MayClaimAhead(p *Peer) bool {
-	return p.Ahead == 0 || float64((p.Ahead+1)*t.Layout.Size) <= p.Pipe.Rate()*p.Level.ClaimDelay().Seconds()
+	ahead := 0
+	for _, f := range t.Waiting {
+		if f.WaitsAt == p {
+			ahead++
+		}
+	}
+	return ahead == 0 || float64((ahead+1)*t.Layout.Size) <= p.Pipe.Rate()*p.Level.ClaimDelay().Seconds()
 }
 
 // TooLate reports whether a piece that is started with a remote peer now would arrive after the group that it
@@ -143,7 +147,6 @@ func (t *Table) EndTurns() (ended []*Fetch) {
 		case claimed:
 			ended = append(ended, f)
 		}
-		f.WaitsAt.Ahead--
 		t.Refill(f.WaitsAt)
 		return true
 	})
