@@ -14,8 +14,8 @@ const (
 	// maxAddrs bounds the addresses of a torrent. A tracker may name as many as are free.
 	maxAddrs = 1000
 	// minBackoff is the pause after the first failed dial or the end of a connection.
-	// It doubles up to maxBackoff. Then the address is dropped until a tracker returns
-	// it again.
+	// It doubles up to maxBackoff. Then an address from a tracker is dropped until one
+	// returns it again.
 	minBackoff = 5 * time.Second
 	maxBackoff = 10 * time.Minute
 )
@@ -98,7 +98,7 @@ func (l *addrList) release(a netip.AddrPort, now time.Time, duration time.Durati
 		s.backoff = maxBackoff
 	case duration > s.backoff:
 		s.backoff = minBackoff
-	case s.backoff >= maxBackoff:
+	case s.backoff >= maxBackoff && s.from != "":
 		delete(l.m, a)
 		l.shares.Release(s.from)
 		return
