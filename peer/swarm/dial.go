@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -16,8 +17,12 @@ import (
 	"github.com/mobgrid/mob/proto"
 )
 
-// dialTimeout bounds a dial with its handshakes. A session that fell silent is older.
-const dialTimeout = 10 * time.Second
+const (
+	// dialTimeout bounds a dial with its handshakes. A session that fell silent is older.
+	dialTimeout = 10 * time.Second
+	// slowDial is the longest time in which a dial keeps another one from starting: the member may not answer at all.
+	slowDial = 2 * time.Second
+)
 
 // dial opens a session with a member in the background, and reports the result to the loop. It does
 // not use a connection from before the time dead.
@@ -29,13 +34,14 @@ func (s *Swarm) dial(id proto.PeerID, dead time.Time) {
 		case <-s.ctx.Done():
 			return
 		}
+		release := sync.OnceFunc(func() { <-s.dials })
+		defer release()
+		time.AfterFunc(slowDial, release)
 		if s.session(id) != nil { // it has joined since
-			<-s.dials
 			return
 		}
 		transport.CloseOld(s.cfg.Host, info.ID, dead)
 		c, err := s.connect(info)
-		<-s.dials
 		if err == nil {
 			s.join(c)
 			return

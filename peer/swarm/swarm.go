@@ -74,10 +74,10 @@ type loopState struct {
 	completeNodes
 	site     siteReach
 	throttle throttle
-	dials    chan struct{} // holds a token for each running dial
+	dials    chan struct{} // holds a token for each dial of the last slowDial that runs
 }
 
-// maxDials bounds the concurrent dials of one swarm.
+// maxDials bounds the concurrent dials of one swarm that have started in the last slowDial.
 const maxDials = 32
 
 // New returns a swarm that ends with ctx. The caller calls Run. Accept and AcceptBulk may be called
