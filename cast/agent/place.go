@@ -68,7 +68,11 @@ func (p *place) create(dir, force bool) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular() && !info.IsDir():
-		return errKind(p.dest)
+		return errKind(p.dest, special)
+	case dir && !info.IsDir():
+		return errKind(p.dest, "a file")
+	case !dir && info.IsDir():
+		return errKind(p.dest, "a directory")
 	case !force && dir:
 		return fmt.Errorf("%w, or copy into it with a slash at the end of DEST", errExists(p.dest))
 	case !force:
@@ -186,9 +190,12 @@ func (p *place) explain(err error) error {
 	return err
 }
 
-// errKind returns the error for a destination that is neither a file nor a directory.
-func errKind(dest string) error {
-	return fmt.Errorf("%s exists and is a link or a special file: remove it or choose another path", dest)
+// special describes a destination that is neither a file nor a directory.
+const special = "a link or a special file"
+
+// errKind returns the error for a destination of another kind than the content.
+func errKind(dest, kind string) error {
+	return fmt.Errorf("%s exists and is %s: remove it or choose another path", dest, kind)
 }
 
 // errExists returns the error for an existing destination.

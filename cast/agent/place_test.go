@@ -63,24 +63,31 @@ func TestPlaceReplaced(t *testing.T) {
 	}
 }
 
-// TestPlaceKinds checks that a link and a special file are neither replaced nor followed, and that no error proposes --force.
+// TestPlaceKinds checks that what is of another kind than the content is neither replaced nor followed, and that no error proposes --force.
 func TestPlaceKinds(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(path string) error{
-		"dangling link": func(path string) error { return os.Symlink("nothing", path) },
-		"link to file":  func(path string) error { return os.Symlink("file", path) },
-		"FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	for name, c := range map[string]struct {
+		make func(path string) error
+		dir  bool // the content
+		is   string
+	}{
+		"dangling link":        {func(path string) error { return os.Symlink("nothing", path) }, false, special},
+		"link to file":         {func(path string) error { return os.Symlink("file", path) }, false, special},
+		"link to directory":    {func(path string) error { return os.Symlink(".", path) }, true, special},
+		"FIFO":                 {func(path string) error { return syscall.Mkfifo(path, 0o600) }, false, special},
+		"file for directory":   {func(path string) error { return os.WriteFile(path, nil, 0o600) }, true, "a file"},
+		"directory for a file": {func(path string) error { return os.MkdirAll(filepath.Join(path, "src"), 0o700) }, false, "a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := t.TempDir()
 			must(t, os.WriteFile(filepath.Join(root, "file"), []byte("mine"), 0o600))
-			s := &Start{Dest: filepath.Join(root, "dst")}
-			must(t, make(s.Dest))
+			s := &Start{Dest: filepath.Join(root, "dst"), Dir: c.dir}
+			must(t, c.make(s.Dest))
 			before, err := os.Lstat(s.Dest)
 			must(t, err)
 			for _, s.Force = range []bool{false, true} {
-				if _, err := newPlace(s, "src"); err == nil || !strings.HasSuffix(err.Error(), "is a link or a special file: remove it or choose another path") {
+				if _, err := newPlace(s, "src"); err == nil || !strings.HasSuffix(err.Error(), "is "+c.is+": remove it or choose another path") {
 					t.Errorf("force %t: %v", s.Force, err)
 				}
 			}

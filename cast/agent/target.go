@@ -31,7 +31,7 @@ func createTarget(dest string, force bool) (*target, error) {
 	info, err := os.Lstat(dest)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
-		return nil, errKind(dest)
+		return nil, errKind(dest, special)
 	case err == nil && !force:
 		return nil, errExists(dest)
 	}
