@@ -76,12 +76,17 @@ func (t *tree) widen(name string) (restore func()) {
 	return restore
 }
 
-// byParent calls do with a directory and a name in it. The root has no name "." with too few rights on it.
+// byParent calls do with a directory and a name in it. The root has no name "." with too few rights on it, but its directory
+// may be one that cannot be opened.
 func (t *tree) byParent(name string, do func(r vfs.Root, name string)) {
-	if name != "." {
+	if name == "." {
+		if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
+			defer parent.Close()
+			do(parent, filepath.Base(t.path))
+			return
+		}
+	}
+	if t.root != nil {
 		do(t.root, name)
-	} else if parent, err := t.files.fs.OpenRoot(filepath.Dir(t.path)); err == nil {
-		defer parent.Close()
-		do(parent, filepath.Base(t.path))
 	}
 }

@@ -45,11 +45,18 @@ func denied(t *testing.T, root uint32, more int) *disk {
 // is flushed and served, and known again after a restart.
 func TestModesWithoutRights(t *testing.T) {
 	for name, test := range map[string]struct {
-		root uint32
-		more int
-	}{"each file flushed": {0o700, 0}, "bulk": {0o700, 70}, "read-only root": {0o500, 0}, "root without rights": {0, 0}} {
+		root  uint32
+		more  int
+		above fs.FileMode
+	}{
+		"each file flushed": {0o700, 0, 0o755}, "bulk": {0o700, 70, 0o755}, "read-only root": {0o500, 0, 0o755},
+		"read-only root in a directory that cannot be read": {0o500, 0, 0o311}, "root without rights": {0, 0, 0o755},
+	} {
 		t.Run(name, func(t *testing.T) {
 			p := denied(t, test.root, test.more)
+			above, err := p.fs.OpenRoot(filepath.Dir(faultRoot))
+			p.ok(err)
+			p.ok(errors.Join(above.Chmod(".", test.above), above.Close()))
 			p.ok(p.start())
 			p.ok(p.put(999))
 			p.ok(p.open.Publish())
