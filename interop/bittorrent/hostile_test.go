@@ -327,6 +327,30 @@ func TestAddressesOfOneTracker(t *testing.T) {
 	}
 }
 
+// TestLostPieceIsOfInterest checks that a node is interested in a client again once it loses a piece that the client has. Clients send
+// pieces to interested peers only.
+func TestLostPieceIsOfInterest(t *testing.T) {
+	t.Parallel()
+	s := newSample(t, 1<<20)
+	n := startNode(t, "A", s.torrent(), 0)
+	sw := newSwarm(t.Context(), n.server, n.seed(t, s), s.torrent())
+	c, err := sw.newPeerConn(&remotePeer{handshake: *modern.handshake(s, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.cancel(nil)
+	if err := c.onHave(1); err != nil || !c.state.interested {
+		t.Fatalf("the node is not interested in a piece: %v", err)
+	}
+	piece := []proto.Range{{First: 1, Count: 1}}
+	if c.Receive(&proto.Have{Have: piece}); c.state.interested {
+		t.Error("the node is interested in a piece that it has")
+	}
+	if c.Receive(&proto.Have{Drop: piece}); !c.state.interested {
+		t.Error("the node is not interested in a piece that it lost")
+	}
+}
+
 // TestCloseAfterHandshake checks a client that closes the connection before the first message: no
 // context of it is left in the swarm.
 func TestCloseAfterHandshake(t *testing.T) {

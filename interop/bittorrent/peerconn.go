@@ -172,7 +172,7 @@ func (c *peerConn) join() {
 func (c *peerConn) Receive(m proto.Message) {
 	switch m := m.(type) {
 	case *proto.Have:
-		c.sendHaves(m.Have)
+		c.sendHaves(m)
 	case *proto.Request:
 		c.download.add(m.Span)
 		c.download.request(c.out.request)
@@ -208,10 +208,14 @@ func (c *peerConn) discard(spans []dropped) {
 	}
 }
 
-func (c *peerConn) sendHaves(pieces []proto.Range) {
+// sendHaves sends the new pieces of the node. The protocol has no message for those that it lost.
+func (c *peerConn) sendHaves(m *proto.Have) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range bitset.Numbers(pieces, c.attachment.Pieces()) {
+	for i := range bitset.Numbers(m.Drop, c.attachment.Pieces()) {
+		c.state.removeLocal(i)
+	}
+	for i := range bitset.Numbers(m.Have, c.attachment.Pieces()) {
 		if c.state.addLocal(i) {
 			c.out.send(pp.Have, nil, uint32(i))
 		}

@@ -28,6 +28,12 @@ func (s *peerState) addLocal(i int) bool {
 	return true
 }
 
+func (s *peerState) removeLocal(i int) {
+	if s.local.Remove(i) && s.remote.Has(i) {
+		s.missing++
+	}
+}
+
 // addRemote adds a piece of the client, and reports whether it is new.
 func (s *peerState) addRemote(i int) bool {
 	if !s.remote.Add(i) {

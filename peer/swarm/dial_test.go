@@ -54,7 +54,7 @@ func TestSilentMembersDoNotDelayDials(t *testing.T) {
 		d.dial("answers", time.Time{})
 		<-d.inbox
 		if took := time.Since(start); took != slowDial {
-			t.Errorf("the answer came after %v, want %v", took, slowDial)
+			t.Errorf("the other member is dialed after %v, want %v", took, slowDial)
 		}
 		cancel()
 		d.wg.Wait()
