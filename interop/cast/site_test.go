@@ -43,7 +43,7 @@ func newSite(t testing.TB, rate netns.Rate, nodes []int, configure func(name str
 	return newSiteOn(t, c, configure)
 }
 
-// newSiteOn is newSite on another grid.
+// newSiteOn is newSite on another grid. With -stragglers the test runs alone.
 func newSiteOn(t testing.TB, c netns.Config, configure func(name string, c *sshd.Config)) *site {
 	t.Helper()
 	if testing.Short() {
@@ -55,7 +55,7 @@ func newSiteOn(t testing.TB, c netns.Config, configure func(name string, c *sshd
 	if err := sshd.Missing(); err != nil {
 		t.Skip(err)
 	}
-	if t, ok := t.(*testing.T); ok {
+	if t, ok := t.(*testing.T); ok && !*stragglers {
 		t.Parallel()
 	}
 	if err := build(); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-var stragglers = flag.Bool("stragglers", false, "run the tests of stragglers with eight hosts, and check times: for a machine without other work")
+var stragglers = flag.Bool("stragglers", false, "run the tests of stragglers with eight hosts, one test at a time, and check times: for a machine without other work")
 
 // newStragglerSite is a site of one cluster, of eight hosts with -stragglers, which have the program. The NIC of its last host has another rate. Rates of 0 are unlimited.
 func newStragglerSite(t *testing.T, hosts int, rate, last netns.Rate) (_ *site, slow string) {
