@@ -177,7 +177,7 @@ and removes older ones. --once returns after the first new version, with exit st
 CMD failed.
 
 A daemon runs CMD as its user, writes its output to its own, and follows after --once.
-To follow again replaces --keep and --exec, without the flags by their defaults.`
+Another follow replaces --keep and --exec, by their defaults if they are not given.`
 
 // feedFollow are the flags of feed follow.
 type feedFollow struct {

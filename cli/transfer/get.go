@@ -46,7 +46,7 @@ everything below it. "mob inspect" lists the files. A later get of the same link
 files: all of them without --include and --exclude. What an earlier get has chosen is
 not left out. A piece that two files share is fetched for either of them.
 
-Modes and times are copied from the source. An umask of the daemon (or of a command
+Modes and times are copied from the source. A umask of the daemon (or of a command
 without one) that takes read permission, such as 027 or 077, is removed from the modes;
 other umasks are not. Files lose setuid, setgid and sticky, and the receipt has their
 number; root keeps the bits with --special-bits.
