@@ -121,6 +121,18 @@ func TestClientWithFailedTrackers(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
+// TestClientOfNode asks a node that is not a tracker.
+func TestClientOfNode(t *testing.T) {
+	t.Parallel()
+	other := loopHost(t)
+	_, c := node(t, ClientConfig{Timeout: waitTimeout}, peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()})
+	for range 2 {
+		if _, err := c.Scrape(t.Context(), []byte("swarm")); err == nil || !strings.Contains(err.Error(), "does not answer as a tracker") {
+			t.Errorf("Scrape: %v", err)
+		}
+	}
+}
+
 func TestClientWithoutReply(t *testing.T) {
 	t.Parallel()
 	h, c := node(t, ClientConfig{Timeout: 2 * time.Second}, offline(t), silent(t))

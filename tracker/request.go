@@ -14,7 +14,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	libp2pswarm "github.com/libp2p/go-libp2p/p2p/net/swarm"
+	msmux "github.com/multiformats/go-multistream"
 
 	"github.com/mobgrid/mob/proto"
 	"github.com/mobgrid/mob/proto/reach"
@@ -177,11 +179,20 @@ func (t *endpoint) send(ctx context.Context, h host.Host, before <-chan struct{}
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		// The error that the deadline caused is not the reason.
 		err = errors.New("no answer in time")
+	case isUnsupported(err):
+		err = errors.New("it does not answer as a tracker: give the line that `mob tracker` prints")
 	}
 	return reply, err
+}
+
+// isUnsupported reports whether err means that the other end does not know the protocol, as a node that is not a tracker.
+func isUnsupported(err error) bool {
+	_, unsupported := errors.AsType[msmux.ErrNotSupported[protocol.ID]](err)
+	return unsupported || errors.Is(err, &network.StreamError{ErrorCode: network.StreamProtocolNegotiationFailed, Remote: true})
 }
 
 // roundTrip opens a stream, sends the frame and reads the reply.

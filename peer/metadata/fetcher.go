@@ -187,7 +187,11 @@ func (f *Fetcher) askTrackers(ctx context.Context) (members []proto.Member, stat
 	if err != nil {
 		return nil, err.Error(), excluded
 	}
-	return h.Members, fmt.Sprintf("the tracker knows %d other nodes", len(h.Members)), nil
+	noun := "nodes"
+	if len(h.Members) == 1 {
+		noun = "node"
+	}
+	return h.Members, fmt.Sprintf("the tracker knows %d other %s", len(h.Members), noun), nil
 }
 
 // candidates orders the peers to ask: one local member, the link's peers, other local
