@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	ma "github.com/multiformats/go-multiaddr"
@@ -171,6 +172,23 @@ func (s *Session) Drain(ctx context.Context, a *command.App) {
 	if s.Own != nil {
 		s.Own.drain(ctx, func() { a.Note("waiting for other commands that use this node; Ctrl-C ends them") })
 	}
+}
+
+// RemoveSeed ends an interrupted seed of a path at a node of this command, which may have added its transfer since. It waits
+// until the call has ended. A transfer with one of the known ids stays. Close must follow.
+func (s *Session) RemoveSeed(path string, known []string) error {
+	if s.Own == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownGrace)
+	defer cancel()
+	s.Own.drain(ctx, func() {})
+	t, err := s.Own.node.Transfer(path)
+	if err != nil || slices.Contains(known, t.ID.String()) {
+		return nil //nolint:nilerr // there is none
+	}
+	_, err = s.Own.node.Remove(t, false)
+	return err
 }
 
 // Cleanup runs f, even after an interrupt has ended ctx.

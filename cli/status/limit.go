@@ -17,7 +17,7 @@ import (
 	"github.com/mobgrid/mob/peer/limit"
 )
 
-const limitCommandHelp = `Shows the limits of the daemon, where each comes from, and until when it holds. With
+const limitCommandHelp = `Shows the limits of the daemon, the source of each, and the time at which it ends. With
 flags it changes limits until the daemon ends: these override the configuration and the
 schedule. --reset removes them.
 

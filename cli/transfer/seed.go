@@ -128,13 +128,20 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 	printed := false
 	// A node of this command ends with it. What is read from a pipe takes memory, and is of no use without its link.
 	forgotten := func() bool { return s.Info.Command || f.Path == "" && !printed }
-	var before []peer.Status // these stay
+	var before []string // the ids of transfers that stay
 	if forgotten() {
-		if before, err = s.Transfers(ctx); err != nil {
+		all, err := s.Transfers(ctx)
+		if err != nil {
 			return err
+		}
+		for _, st := range all {
+			before = append(before, st.ID)
 		}
 	}
 	st, skipped, err := hashContent(limited, a, s, f.SeedRequest, f.quiet)
+	if err != nil && limited.Err() != nil {
+		err = errors.Join(err, s.RemoveSeed(f.Path, before))
+	}
 	if cause := context.Cause(limited); err != nil && errors.Is(cause, errDeadline) {
 		return fmt.Errorf("%w: %s was not hashed", cause, path)
 	}
@@ -142,8 +149,7 @@ func (f *seedFlags) run(ctx context.Context, a *command.App, args []string) (err
 		return err
 	}
 	defer func() {
-		known := slices.ContainsFunc(before, func(b peer.Status) bool { return b.ID == st.ID })
-		if forgotten() && !known {
+		if forgotten() && !slices.Contains(before, st.ID) {
 			err = errors.Join(err, forget(ctx, s, st.ID))
 		}
 	}()
