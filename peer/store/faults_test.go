@@ -510,3 +510,37 @@ func (p *disk) raceForRoot() {
 		Do: func() { p.ok(p.fs.Mkdir(faultRoot, 0o755)) },
 	})
 }
+
+// TestEmptiedFlushedOnce fetches files again that were all deleted. The journal is not flushed for each of them.
+func TestEmptiedFlushedOnce(t *testing.T) {
+	p := faulty(t, kind{more: 20})
+	p.ok(p.start())
+	p.ok(p.put(999))
+	p.ok(p.open.Finish())
+	p.ok(p.end())
+	root, err := p.fs.OpenRoot(faultRoot)
+	p.ok(err)
+	p.ok(root.Chmod("a", 0o755))
+	for _, e := range p.Manifest.Entries {
+		if e.Size > 0 {
+			p.ok(root.Remove(e.Path))
+		}
+	}
+	p.ok(root.Close())
+	flushes := 0
+	p.fs.SetPlan(&faultPlan{Only: func(call, name string) bool {
+		if call == "sync" && filepath.Base(name) == store.JournalFile {
+			flushes++
+		}
+		return false
+	}})
+	p.open, err = store.OpenEmptied(faultDir, faultRoot, p.Manifest, p.files)
+	p.ok(err)
+	p.ok(p.put(999))
+	p.fs.SetPlan(nil)
+	if flushes != 1 {
+		t.Errorf("%d flushes", flushes)
+	}
+	p.ok(p.open.Finish())
+	p.ok(p.end())
+}

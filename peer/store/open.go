@@ -60,8 +60,8 @@ func open(dir, root string, m *proto.Manifest, files *Files, boot journal.BootID
 	if err := d.openTree(at); err != nil {
 		return nil, err
 	}
-	if hasPieces && !emptied {
-		if err := d.checkThere(); err != nil {
+	if hasPieces {
+		if err := d.checkThere(emptied); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}
@@ -140,14 +140,23 @@ func (d opening) recordRoot(made bool) error {
 	return d.setRecord(len(d.m.Entries), func(f *fileRecord) { f.File = root })
 }
 
-// checkThere returns [ErrGone] if none of the content's files exists.
-func (d opening) checkThere() error {
+// checkThere returns [ErrGone] if none of the content's files exists. If the user may have deleted them, it forgets which files they
+// were instead, with one flush: prepared makes one for each file that takes the place of a known one.
+func (d opening) checkThere(emptied bool) error {
+	gone := make(map[int]journal.File)
 	for file := range d.tree.all() {
 		if info, err := d.tree.stat(file); err != nil || info != nil {
 			return err
 		}
+		gone[file] = journal.File{}
 	}
-	return fmt.Errorf("%s has none of the files: %w", d.tree.path, ErrGone)
+	if !emptied {
+		return fmt.Errorf("%s has none of the files: %w", d.tree.path, ErrGone)
+	}
+	for file := range gone {
+		d.files.update(file, func(f *fileRecord) { f.File = journal.File{} })
+	}
+	return cmp.Or(d.journal.SetFiles(gone), d.journal.Sync())
 }
 
 // opening compares the files of a store with its journal. The store is not in use yet.
