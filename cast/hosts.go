@@ -122,7 +122,7 @@ func (l *hostList) addLines(r io.Reader, name, cluster string) error {
 				return fmt.Errorf("%s: %w", at, err)
 			}
 		default:
-			return fmt.Errorf("%s: want HOSTSET [CLUSTER], not %d words", at, len(fields))
+			return fmt.Errorf("%s: must be HOSTSET [CLUSTER], not %d words", at, len(fields))
 		}
 		if err := l.add(fields[0], of, at); err != nil {
 			return err

@@ -75,7 +75,7 @@ func TestHostsErrors(t *testing.T) {
 		"@":             "no such file",
 		"@DIR/bad":      `/bad:2: "n[2-x]", position 5: want a number, not "x"`,
 		"@DIR/cluster":  `/cluster:1: cluster name "ly=on"`,
-		"@DIR/words":    "/words:1: want HOSTSET [CLUSTER], not 3 words",
+		"@DIR/words":    "/words:1: must be HOSTSET [CLUSTER], not 3 words",
 		"@DIR/empty":    "/empty names no hosts",
 		"@DIR/twice":    "duplicate host n4: in DIR/twice:2 and DIR/twice:3",
 		"-":             "standard input names no hosts",

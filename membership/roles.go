@@ -48,7 +48,7 @@ func ParseRoles(text string) (r Roles, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.Index(roleNames(), strings.TrimSpace(name))
 		if i < 0 {
-			return 0, fmt.Errorf("role %q: want %s", name, strings.Join(roleNames(), ", "))
+			return 0, fmt.Errorf("role %q: must be one of %s", name, strings.Join(roleNames(), ", "))
 		}
 		r |= 1 << i
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 )
 
-// TestRemoveSeed removes the transfer of an interrupted seed, unless it was there before the seed.
+// TestRemoveSeed removes the transfer of an interrupted seed, unless it existed before the seed.
 func TestRemoveSeed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "content")

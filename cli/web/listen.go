@@ -40,13 +40,13 @@ func parseAddress(listen string) (a address, err error) {
 	if path, ok := strings.CutPrefix(listen, "unix:"); ok {
 		a.path, err = filepath.Abs(path)
 		if path == "" || err != nil {
-			return a, fmt.Errorf("cannot listen on %q: want unix:PATH", listen)
+			return a, fmt.Errorf("cannot listen on %q: give unix:PATH", listen)
 		}
 		return a, nil
 	}
 	a.host, a.port, err = net.SplitHostPort(listen)
 	if _, e := net.LookupPort("tcp", a.port); err != nil || e != nil || a.port == "" {
-		return a, fmt.Errorf("cannot listen on %q: want ADDR:PORT such as 127.0.0.1:8080, or unix:PATH", listen)
+		return a, fmt.Errorf("cannot listen on %q: give ADDR:PORT such as 127.0.0.1:8080, or unix:PATH", listen)
 	}
 	return a, nil
 }

@@ -281,9 +281,9 @@ func TestToken(t *testing.T) {
 		want string
 	}{
 		"readable": {"0123456789abcdef", 0o644, "can be read by other users (mode 0644): `chmod 600 "},
-		"short":    {"0123456789", 0o600, "holds no token"},
-		"cookie":   {"0123456789;abcdef", 0o600, "holds no token"},
-		"empty":    {"", 0o600, "holds no token"},
+		"short":    {"0123456789", 0o600, "does not have a token"},
+		"cookie":   {"0123456789;abcdef", 0o600, "does not have a token"},
+		"empty":    {"", 0o600, "does not have a token"},
 		"missing":  {"", 0, "no such file"},
 	} {
 		file := filepath.Join(dir, name)
@@ -319,8 +319,8 @@ func TestListenFails(t *testing.T) {
 		taken.Addr().String(): "another program listens on " + taken.Addr().String() + " already",
 		"unix:" + file:        "is not a socket",
 		"unix:" + socket:      "another program listens there already",
-		"8080":                "want ADDR:PORT",
-		"unix:":               "want unix:PATH",
+		"8080":                "give ADDR:PORT",
+		"unix:":               "give unix:PATH",
 	} {
 		_, err := Listen(Config{Listen: listen, Data: dir})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -37,7 +37,7 @@ func loadToken(file, data string) (token, error) {
 	}
 	text := strings.TrimSpace(string(b))
 	if len(text) < minToken || strings.ContainsFunc(text, strange) {
-		return token{}, fmt.Errorf("%s holds no token: want one word of at least %d letters and digits", file, minToken)
+		return token{}, fmt.Errorf("%s does not have a token: it must be one word of at least %d letters and digits", file, minToken)
 	}
 	return token{file, text}, nil
 }

@@ -1,6 +1,9 @@
 package limit
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // A Change is a change of limits. Nil rates stay unchanged.
 type Change struct {
@@ -39,7 +42,7 @@ func (c *Change) Set(name, text string) error {
 		*r = &rate
 		return nil
 	}
-	return fmt.Errorf("unknown limit %q: want one of %v", name, Names)
+	return fmt.Errorf("unknown limit %q: must be one of %s", name, strings.Join(Names[:], ", "))
 }
 
 // IsZero reports whether nothing changes.

@@ -54,7 +54,7 @@ func (e *Entry) setDays(text string) error {
 		}
 		a, b := slices.Index(weekdays[:], first), slices.Index(weekdays[:], last)
 		if a < 0 || b < 0 {
-			return fmt.Errorf(`days %q: want days such as "mon-fri" or "sat,sun"`, text)
+			return fmt.Errorf(`days %q: must be days such as "mon-fri" or "sat,sun"`, text)
 		}
 		for d := a; ; d = (d + 1) % len(weekdays) {
 			e.days[d] = true
@@ -73,7 +73,7 @@ func (e *Entry) setHours(text string) error {
 	e.to, noEnd = parseMinute(to)
 	switch {
 	case noStart != nil || noEnd != nil:
-		return fmt.Errorf(`hours %q: want hours such as "08:00-18:00"`, text)
+		return fmt.Errorf(`hours %q: must be hours such as "08:00-18:00"`, text)
 	case e.from == e.to || e.from == day:
 		return fmt.Errorf("hours %q: the end equals the start", text)
 	}
