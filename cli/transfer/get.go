@@ -262,6 +262,11 @@ func explainExists(err error, path string, link *proto.Link, reuse bool) error {
 	if e, ok := errors.AsType[*control.Error](err); !ok || e.Code != control.CodeExists {
 		return err
 	}
+	if at, err := os.Lstat(path); err == nil && at.Mode().Type() == os.ModeSymlink {
+		if to, err := filepath.EvalSymlinks(path); err == nil {
+			return fmt.Errorf("%s exists already, as a link to %s: give that path, or choose another one", path, to)
+		}
+	}
 	if reuse {
 		return fmt.Errorf("%s exists and is another kind of file than the content, which --reuse cannot keep: choose another path", path)
 	}
