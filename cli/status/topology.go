@@ -81,11 +81,14 @@ func topologyPairs(t *control.Topology) map[[2]string]topologyPair {
 
 // writeTopology writes a topology as TOML.
 func writeTopology(w io.Writer, t *control.Topology) {
+	pairs := topologyPairs(t)
 	fmt.Fprint(w, "# What nodes measured. Rates are of content, without the headers of packets.\n")
+	if len(pairs) == 0 {
+		fmt.Fprint(w, "# No link has been measured yet: nodes measure while they send, and report every 10 to 30 s.\n")
+	}
 	for _, h := range t.Hosts {
 		fmt.Fprintf(w, "\n[[host]]\nname    = %q\ncluster = %q\n", h.Name, h.Cluster)
 	}
-	pairs := topologyPairs(t)
 	switches := map[string]bool{}
 	for _, h := range t.Hosts {
 		switches[h.Cluster] = true

@@ -46,4 +46,12 @@ func TestWriteTopology(t *testing.T) {
 	if _, err := plan.NewNetwork(got); err != nil {
 		t.Error(err)
 	}
+	const none = "# No link has been measured yet"
+	if strings.Contains(b.String(), none) {
+		t.Error("the measured links are not mentioned")
+	}
+	top.Links = nil
+	if writeTopology(&b, top); !strings.Contains(b.String(), none) {
+		t.Error("the missing links are not mentioned")
+	}
 }
