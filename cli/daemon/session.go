@@ -82,6 +82,9 @@ func DialOrRunTemporary(ctx context.Context, a *command.App, c *command.Content,
 			return nil, err
 		}
 	}
+	if *n != (NetworkFlags{}) {
+		a.Note("note: --network, --certificate and --revoked are ignored: the daemon of %s has its own", a.Data)
+	}
 	return &Session{Client: client}, nil
 }
 
