@@ -48,8 +48,7 @@ func (f *seedFlags) add(a *command.App, fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 }
 
-// check checks the argument and the flags, and completes the request. All that can be known before anything is read is an error
-// here.
+// check checks the argument and the flags, and completes the request.
 func (f *seedFlags) check(a *command.App, path string) error {
 	if err := f.complete(path); err != nil {
 		return command.Usagef("%w", err)
