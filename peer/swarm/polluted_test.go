@@ -91,12 +91,20 @@ func TestSybil(t *testing.T) {
 // are not named.
 func TestTamperingRelay(t *testing.T) {
 	t.Parallel()
-	p := peertest.NewTamperer()
+	p, gate := peertest.NewTamperer(), peertest.NewGate(0)
 	p.On.Store(true)
-	nodes := peertest.Clusters(t, 2, 2, peertest.At(2, peertest.WithPolluter(p)))
+	nodes := peertest.Clusters(t, 2, 2, peertest.At(0, peertest.WithGate(gate)), peertest.At(2, peertest.WithPolluter(p)))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 64})
 	relay := nodes[2]
 	gets := peertest.GetAll(t, []*peer.Node{relay, nodes[1], nodes[3]}, link)
+	// The relay fetches a share only if its neighbor has not fetched everything before it is there.
+	for _, g := range gets {
+		peertest.Eventually(t, "a neighbor and a remote peer", func() bool {
+			st := g.Status()
+			return st.MobSize == 2 && st.Connected >= 2
+		})
+	}
+	gate.Open()
 	peertest.WaitEqual(t, gets, content)
 	checkNoPolluters(t, gets)
 	if p.Sent.Load() == 0 {
