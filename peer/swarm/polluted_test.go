@@ -97,7 +97,7 @@ func TestTamperingRelay(t *testing.T) {
 	_, link, content := peertest.SeedRandom(t, nodes[0], 24<<20, peer.SeedOptions{Coded: 64})
 	relay := nodes[2]
 	gets := peertest.GetAll(t, []*peer.Node{relay, nodes[1], nodes[3]}, link)
-	// The relay fetches a share only if its neighbor has not fetched everything before it is there.
+	// The relay fetches a share only if its neighbor has not fetched everything before it joins.
 	for _, g := range gets {
 		peertest.Eventually(t, "a neighbor and a remote peer", func() bool {
 			st := g.Status()
