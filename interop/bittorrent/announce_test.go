@@ -23,6 +23,7 @@ import (
 	"github.com/anacrolix/torrent/tracker"
 	"github.com/anacrolix/torrent/tracker/udp"
 
+	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -36,7 +37,7 @@ func TestAnnounceByUDP(t *testing.T) {
 	torrent.Trackers = []string{url}
 	n := startNode(t, "A", torrent, 0)
 	n.seed(t, s)
-	eventually(t, "the announce", func() bool { return peers.Load() == 1 })
+	eventually(t, "the announce", func() bool { return peers.Load() > 0 })
 	link := s.plainLink()
 	link.Announce = torrent.Trackers
 	if got, err := startServer(t).Describe(t.Context(), link); err != nil || !bytes.Equal(got, s.meta.Info) {
@@ -156,7 +157,9 @@ func recordingTracker(t *testing.T) (url string, received func() []receivedAnnou
 func TestAnnounceEvents(t *testing.T) {
 	t.Parallel()
 	s := newSample(t, 1<<20)
+	announced := make(chan struct{})
 	seed := startSeed(t, s, 1, func(c *client) {
+		<-announced // a node that is complete before its first announce does not announce completed
 		c.sendAll()
 		c.serve(nil)
 	})
@@ -166,27 +169,28 @@ func TestAnnounceEvents(t *testing.T) {
 		torrent.Trackers = []string{url}
 		torrent.Peers = []netip.AddrPort{seed.Addr().(*net.TCPAddr).AddrPort()}
 		n := startNode(t, "A", torrent, 0)
-		want := []receivedAnnounce{{"started", 0}, {"stopped", 0}}
+		var tr *peer.Transfer
+		want := []receivedAnnounce{{"started", 0}}
 		if isSeed {
-			tr := n.seed(t, s)
-			eventually(t, "the first announce", func() bool { return len(received()) > 0 })
-			if err := tr.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			tr = n.seed(t, s)
 		} else {
-			tr, _ := n.get(t, s)
+			tr, _ = n.get(t, s)
+			want = []receivedAnnounce{{"started", int64(len(s.data))}, {"completed", 0}}
+		}
+		eventually(t, "the first announce", func() bool { return len(received()) > 0 })
+		if !isSeed {
+			close(announced)
 			mustWait(t, tr)
-			want = []receivedAnnounce{{"started", int64(len(s.data))}, {"completed", 0}, {"stopped", 0}}
-			eventually(t, "the announce of completed", func() bool {
-				return slices.ContainsFunc(received(), func(a receivedAnnounce) bool { return a.event == "completed" })
-			})
-			if err := tr.Stop(); err != nil {
-				t.Fatal(err)
-			}
+			eventually(t, "the announce of completed", func() bool { return len(received()) > 1 })
+		}
+		stopping := time.Now()
+		if err := tr.Stop(); err != nil {
+			t.Fatal(err)
 		}
 		got := received()
-		if !isSeed && len(got) > 0 {
-			got[0].left = int64(len(s.data)) // the first may be sent when some pieces are stored
+		// On a busy machine, stoppedTimeout may pass before the announce arrives.
+		if time.Since(stopping) < stoppedTimeout || len(got) > len(want) {
+			want = append(want, receivedAnnounce{"stopped", 0})
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("seed %v: the tracker received %+v, want %+v", isSeed, got, want)
