@@ -61,6 +61,7 @@ func TestServePart(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustWait(t, tr)
+	b.waitAttached(t, tr)
 	if now := (&swarm{transfer: tr}).progress(); now.left != tr.Status().LeftOut.PieceBytes || now.left == 0 {
 		t.Errorf("%d bytes are left", now.left)
 	}

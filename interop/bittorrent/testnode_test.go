@@ -95,6 +95,7 @@ func startNodeAt(t testing.TB, listen, cluster string, torrent *Torrent, upload 
 	n := &node{server: s, data: t.TempDir()}
 	tuning := mob.DefaultTuning()
 	tuning.Settle = 100 * time.Millisecond // a node without neighbors need not wait for their claims
+	tuning.Stall = time.Minute             // a client of a busy machine is not asked for a block twice
 	n.Node, err = peer.Start(peer.Config{
 		Data:           n.data,
 		Cluster:        cluster,
