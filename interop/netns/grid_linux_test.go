@@ -10,11 +10,19 @@ import (
 )
 
 func TestGridJoinsAllNodes(t *testing.T) {
-	start := time.Now()
-	newGrid(t, Config{Clusters: Clusters(1, 1, 1, 1), Links: Fast()})
-	four := time.Since(start)
-	g := newGrid(t, Config{Clusters: Clusters(4, 4, 4, 4), Links: Fast()})
-	if all := time.Since(start) - four; all > 8*four {
+	build := func(each int) (g *Grid, least time.Duration) { // the least of three: the machine has other work
+		for i := range 3 {
+			start := time.Now()
+			g = newGrid(t, Config{Clusters: Clusters(each, each, each, each), Links: Fast()})
+			if took := time.Since(start); i == 0 || took < least {
+				least = took
+			}
+		}
+		return g, least
+	}
+	_, four := build(1)
+	g, all := build(4)
+	if all > 8*four {
 		t.Errorf("a grid of 16 nodes took %v, and one of 4 %v", all, four)
 	}
 	for _, from := range g.gateways {

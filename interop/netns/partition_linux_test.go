@@ -8,7 +8,13 @@ import (
 	"time"
 )
 
-// arrives reports whether a datagram from one node arrives at another.
+// reaches reports whether datagrams from one node arrive at another, within a minute: a busy machine takes time.
+func reaches(t *testing.T, from, to *Node) bool {
+	t.Helper()
+	return eventually(func() bool { return arrives(t, from, to) })
+}
+
+// arrives reports whether a datagram from one node arrives at another in 300 ms.
 func arrives(t *testing.T, from, to *Node) bool {
 	t.Helper()
 	var in, out net.PacketConn
@@ -49,13 +55,13 @@ func TestBlockIsOneWay(t *testing.T) {
 	if arrives(t, a, b) {
 		t.Error("a packet passes a blocked link")
 	}
-	if !arrives(t, b, a) || !arrives(t, a, c) || !arrives(t, c, b) {
+	if !reaches(t, b, a) || !reaches(t, a, c) || !reaches(t, c, b) {
 		t.Error("another direction is blocked too")
 	}
 	if err := g.Unblock("A", "B"); err != nil {
 		t.Fatal(err)
 	}
-	if !arrives(t, a, b) {
+	if !reaches(t, a, b) {
 		t.Error("the link stays blocked")
 	}
 	for _, pair := range [][2]string{{"A", "D"}, {"D", "A"}, {"A", "A"}} {
@@ -77,15 +83,13 @@ func TestUnplug(t *testing.T) {
 			t.Errorf("an unplugged node reaches %s%d, or the other way round", other.Cluster, other.Index)
 		}
 	}
-	if !arrives(t, g.Node("A", 0), g.Node("A", 2)) {
+	if !reaches(t, g.Node("A", 0), g.Node("A", 2)) {
 		t.Error("other nodes are unplugged too")
 	}
 	if err := n.Plug(); err != nil {
 		t.Fatal(err)
 	}
-	for start := time.Now(); !arrives(t, n, g.Node("B", 0)); {
-		if time.Since(start) > time.Minute {
-			t.Fatal("the node stays unplugged")
-		}
+	if !reaches(t, n, g.Node("B", 0)) {
+		t.Error("the node stays unplugged")
 	}
 }

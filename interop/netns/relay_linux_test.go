@@ -19,23 +19,24 @@ func TestRTTBetweenClusters(t *testing.T) {
 	const rtt = 60 * time.Millisecond
 	g := newGrid(t, Config{Clusters: Clusters(2, 1, 1), Links: Uniform(6*MBps, "A", "B", "C"), RTT: rtt})
 	for _, c := range []connection{open(t, g.Node("A", 0), g.Node("B", 0)), open(t, g.Node("C", 0), g.Node("A", 1))} {
-		if took := roundTrip(t, c); took < rtt || took > rtt*3/2 {
+		if took := roundTrip(t, c, rtt*3/2); took < rtt || took > rtt*3/2 {
 			t.Errorf("%v over the WAN, want %v", took, rtt)
 		} else {
 			t.Logf("%v over the WAN", took)
 		}
 	}
-	if took := roundTrip(t, open(t, g.Node("A", 0), g.Node("A", 1))); took > rtt/6 {
+	if took := roundTrip(t, open(t, g.Node("A", 0), g.Node("A", 1)), rtt/6); took > rtt/6 {
 		t.Errorf("%v within a cluster", took)
 	}
 }
 
-// roundTrip is the least time of five echoes.
-func roundTrip(t *testing.T, c connection) time.Duration {
+// roundTrip is the least time of five echoes. On a busy machine it takes more echoes, for a minute or until one takes at most
+// the limit.
+func roundTrip(t *testing.T, c connection, limit time.Duration) time.Duration {
 	t.Helper()
 	go func() { _, _ = io.Copy(c.server, c.server) }()
 	var times []time.Duration
-	for range 5 {
+	for end := time.Now().Add(time.Minute); len(times) < 5 || slices.Min(times) > limit && time.Now().Before(end); {
 		start := time.Now()
 		if _, err := c.client.Write([]byte{1}); err != nil {
 			t.Fatal(err)
@@ -94,24 +95,26 @@ func TestRTTKeepsDatagrams(t *testing.T) {
 	for i := range sent {
 		sent[i] = byte(i / size)
 	}
-	b := make([]byte, 2*size)
-	var n int
-	for tries := 0; n == 0; tries++ { // a datagram may be lost on a busy machine
+	arrived := map[byte]bool{}
+	all := eventually(func() bool { // some may be lost on a busy machine
 		if _, err := from.WriteTo(sent, to.LocalAddr()); err != nil {
 			t.Fatal(err)
 		}
 		_ = to.SetReadDeadline(time.Now().Add(2 * time.Second))
-		if n, _, err = to.ReadFrom(b); err != nil && tries == 10 {
-			t.Fatal(err)
+		for b := make([]byte, 2*size); len(arrived) < count; {
+			n, _, err := to.ReadFrom(b)
+			if err != nil {
+				return false
+			}
+			if n != size || b[0] >= count || b[n-1] != b[0] {
+				t.Fatalf("a datagram of %d bytes, from number %d to %d", n, b[0], b[n-1])
+			}
+			arrived[b[0]] = true
 		}
-	}
-	for i := range count {
-		if i > 0 {
-			n, _, err = to.ReadFrom(b)
-		}
-		if err != nil || n != size || b[0] != byte(i) || b[n-1] != byte(i) {
-			t.Fatalf("datagram %d: %d bytes, of number %d (%v)", i, n, b[0], err)
-		}
+		return true
+	})
+	if !all {
+		t.Errorf("%d of %d datagrams arrived", len(arrived), count)
 	}
 }
 

@@ -52,15 +52,15 @@ func TestPlayFollowsTheScenario(t *testing.T) {
 	fast, slow := Uniform(20*MBps, "A", "B"), Uniform(4*MBps, "A", "B")
 	g := newGrid(t, Config{Clusters: Clusters(1, 1), Links: Uniform(1*MBps, "A", "B")})
 	flood(t, g.Node("A", 0), g.Node("B", 0))
-	played := make(chan error, 1)
-	go func() { played <- g.Play(t.Context(), Switch(fast, slow, 1500*time.Millisecond)) }()
-	time.Sleep(settle)
-	before := growth(t, g.WANBytes, 500*time.Millisecond, "B")[0]
-	if err := <-played; err != nil {
-		t.Fatal(err)
+	rateAfter := func(s Scenario) float64 {
+		if err := g.Play(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(settle)
+		return growth(t, g.WANBytes, time.Second, "B")[0]
 	}
-	time.Sleep(settle)
-	after := growth(t, g.WANBytes, time.Second, "B")[0]
+	before := rateAfter(Switch(slow, fast, 300*time.Millisecond))
+	after := rateAfter(Switch(fast, slow, 300*time.Millisecond))
 	within(t, "after and before", after/before, 0.2, 0.06)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -102,17 +102,25 @@ func transfer(t testing.TB, from, to *Node, size int64) (sent int64) {
 	return size + int64(tcpInfo(t, c.client).Bytes_retrans)
 }
 
-// growth measures the growth of a counter of each cluster, in bytes per second.
+// growth measures the growth of a counter of each cluster, in bytes per second. It reads a counter again if that took long,
+// since the time of the reading is not known then.
 func growth(t testing.TB, counter func(string) (uint64, error), d time.Duration, clusters ...string) []float64 {
 	t.Helper()
 	read := func() (bytes, seconds []float64) {
 		for _, c := range clusters {
-			n, err := counter(c)
-			if err != nil {
-				t.Fatal(err)
+			var n uint64
+			var start time.Time
+			took := d
+			for tries := 0; took > d/100 && tries < 20; tries++ {
+				start = time.Now()
+				var err error
+				if n, err = counter(c); err != nil {
+					t.Fatal(err)
+				}
+				took = time.Since(start)
 			}
 			bytes = append(bytes, float64(n))
-			seconds = append(seconds, float64(time.Now().UnixNano())/1e9)
+			seconds = append(seconds, float64(start.Add(took/2).UnixNano())/1e9)
 		}
 		return bytes, seconds
 	}
