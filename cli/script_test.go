@@ -213,11 +213,16 @@ func end(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := ts.Value(running{}).(map[string]*exec.Cmd)[args[0]]
 	_ = cmd.Process.Signal(signals[args[1]]) // the program may have ended by itself
 	timer := time.AfterFunc(scriptTimeout, func() { _ = cmd.Process.Signal(syscall.SIGQUIT) })
-	defer timer.Stop()
-	if got := strconv.Itoa(exitStatus(ts, cmd.Wait())); got != args[2] {
-		log, _ := os.ReadFile(ts.MkAbs(args[0] + ".err"))
-		ts.Fatalf("exit status %s, want %s:\n%s", got, args[2], log)
+	got := strconv.Itoa(exitStatus(ts, cmd.Wait()))
+	ended := timer.Stop()
+	if ended && got == args[2] {
+		return
 	}
+	log, _ := os.ReadFile(ts.MkAbs(args[0] + ".err"))
+	if !ended {
+		ts.Fatalf("%s: %s still runs %v after %s; its goroutines:\n%s", ts.Name(), cmd, scriptTimeout, args[1], log)
+	}
+	ts.Fatalf("exit status %s, want %s:\n%s", got, args[2], log)
 }
 
 func last(ts *testscript.TestScript, neg bool, args []string) {
