@@ -292,16 +292,21 @@ func TestChangedSource(t *testing.T) {
 	g := newGrid(t, "a", "b")
 	path, _ := randomFile(t, "src", 8<<20)
 	cfg := g.config(path, "a", "b")
+	changed := make(chan struct{})
 	var once sync.Once
 	cfg.Event = func(e Event) {
 		if e.Host != nil && e.Host.Phase == Fetching {
-			once.Do(func() { must(t, os.WriteFile(path, make([]byte, 8<<20), 0o640)) })
+			once.Do(func() {
+				must(t, os.WriteFile(path, make([]byte, 8<<20), 0o640))
+				close(changed)
+			})
 		}
 	}
-	r, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	r, err := (&testCast{Config: cfg, Rate: heldRate, hold: changed}).run(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "src was changed while it was cast") {
 		t.Errorf("error %v", err)
 	}
+	g.awaitClean()
 	for i := range r.Hosts {
 		checkFailed(t, &r.Hosts[i], "was changed while it was cast")
 		g.checkEmpty(g.home(r.Hosts[i].Name))
@@ -332,6 +337,7 @@ func TestInterrupted(t *testing.T) {
 		if !errors.Is(err, why) {
 			t.Errorf("error %v", err)
 		}
+		g.awaitClean()
 		for _, h := range res.Hosts {
 			if h.Phase == Done {
 				t.Errorf("%+v", h)

@@ -116,7 +116,7 @@ func TestCasterKilled(t *testing.T) {
 			t.Parallel()
 			g := newGrid(t, "a", "b")
 			path, _ := randomFile(t, "src", 16<<20)
-			c := testCast{Config: g.config(path, "a", "b"), Rate: 1 << 20}
+			c := testCast{Config: g.config(path, "a", "b"), Rate: heldRate}
 			part := func(name string) bool { return exists(g.home(name, "src")) }
 			switch kind {
 			case "stream":
@@ -179,7 +179,7 @@ func TestCasterInterrupted(t *testing.T) {
 			t.Parallel()
 			g := newGrid(t, "a", "b")
 			path, _ := randomFile(t, "src", 16<<20)
-			p := g.startCaster(testCast{Config: g.config(path, "a", "b"), Rate: 1 << 20})
+			p := g.startCaster(testCast{Config: g.config(path, "a", "b"), Rate: heldRate})
 			for _, name := range []string{"a", "b"} {
 				await(t, "a part at "+name, func() bool { return exists(g.home(name, "src")) })
 			}

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mobgrid/mob/peer/limit"
 )
 
 // agents returns the processes of agents on a host, without those that they are about to start.
@@ -54,16 +56,6 @@ func (g *grid) signal(name string, s syscall.Signal) {
 	}
 	for _, pid := range pids {
 		must(g.t, syscall.Kill(pid, s))
-	}
-}
-
-// await waits for a condition without an event.
-func await(t testing.TB, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(waitTimeout); !is(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within five minutes: %s", what)
-		}
 	}
 }
 
@@ -166,9 +158,10 @@ func TestAgentKilledOfFile(t *testing.T) {
 		await(t, "a part of the file", func() bool { return exists(g.home("b", "src")) })
 		g.signal("b", syscall.SIGKILL)
 	}()
-	res, err := (&testCast{Config: cfg, Rate: 4 << 20}).run(t.Context())
+	res, err := (&testCast{Config: cfg, Rate: heldRate, hold: killed}).run(t.Context())
 	must(t, err)
 	<-killed
+	g.awaitClean()
 	g.checkClean()
 	g.checkFile(content, g.home("a", "src"))
 	g.checkFile(content, g.home("c", "src"))
@@ -195,7 +188,7 @@ func TestForceCutShort(t *testing.T) {
 		cfg := g.config(path, "a", "b")
 		cfg.Force = true
 		ctx, cancel := context.WithCancel(t.Context())
-		hit := make(chan struct{})
+		hit, killed := make(chan struct{}), make(chan struct{})
 		var once sync.Once
 		cfg.Event = func(e Event) {
 			if e.Host != nil && e.Index == 1 && e.Host.Overwriting {
@@ -206,11 +199,12 @@ func TestForceCutShort(t *testing.T) {
 			<-hit
 			if dies {
 				g.signal("b", syscall.SIGKILL)
+				close(killed)
 			} else {
 				cancel()
 			}
 		}()
-		r, err := (&testCast{Config: cfg, Rate: 2 << 20}).run(ctx)
+		r, err := (&testCast{Config: cfg, Rate: 8 * heldRate, hold: killed}).run(ctx)
 		cancel()
 		if dies {
 			must(t, err)
@@ -255,12 +249,13 @@ func TestStoppedAgent(t *testing.T) {
 	c, err = newCaster(cfg)
 	must(t, err)
 	c.silence = time.Hour
-	c.node.SetLimits(limitOf(4 << 20))
+	c.node.SetLimits(limitOf(heldRate))
 	stopped := make(chan []int, 1)
 	go func() {
 		await(t, "a part of the file", func() bool { return exists(g.home("hangs", "src")) })
 		stopped <- g.agents("hangs")
 		g.signal("hangs", syscall.SIGSTOP)
+		c.node.SetLimits(limit.Limits{})
 	}()
 	must(t, c.run(t.Context()))
 	must(t, c.node.close())
@@ -321,7 +316,7 @@ func TestGivenUp(t *testing.T) {
 	path, content := randomFile(t, "src", 5<<20)
 	cfg = g.config(path, "good", "slow")
 	cfg.Deadline = time.Second
-	r, err = (&testCast{Config: cfg, Rate: 1 << 20}).run(t.Context())
+	r, err = (&testCast{Config: cfg, Rate: heldRate}).run(t.Context())
 	must(t, err)
 	g.awaitClean()
 	for i := range r.Hosts {
@@ -333,12 +328,4 @@ func TestGivenUp(t *testing.T) {
 	cfg.Deadline = 0
 	g.mustCast(cfg)
 	g.checkFile(content, g.home("slow", "src"))
-}
-
-// awaitClean waits until nothing is left. Agents on a busy machine may end after the cast.
-func (g *grid) awaitClean() {
-	await(g.t, "nothing left", func() bool {
-		left, _ := filepath.Glob(filepath.Join(g.root, "*", "tmp", "*"))
-		return len(left) == 0
-	})
 }

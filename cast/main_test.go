@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -44,11 +45,15 @@ func interrupted() context.Context {
 	return ctx
 }
 
-// testCast is a cast of a test: with a limit, in bytes per second, for what the caster sends.
+// testCast is a cast of a test: with a limit, in bytes per second, for what the caster sends. The limit ends when hold is closed.
 type testCast struct {
 	Config
 	Rate limit.Rate
+	hold <-chan struct{}
 }
+
+// heldRate is too low for any transfer of a test to complete. The first block passes without delay.
+const heldRate = 16 << 10
 
 func (t *testCast) run(ctx context.Context) (*Result, error) {
 	c, err := newCaster(t.Config)
@@ -56,7 +61,18 @@ func (t *testCast) run(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	c.node.SetLimits(limitOf(t.Rate))
+	ended := make(chan struct{})
+	var limited sync.WaitGroup
+	limited.Go(func() {
+		select {
+		case <-t.hold:
+			c.node.SetLimits(limit.Limits{})
+		case <-ended:
+		}
+	})
 	err = c.run(ctx)
+	close(ended)
+	limited.Wait()
 	if closed := c.node.close(); err == nil {
 		err = closed
 	}

@@ -57,7 +57,7 @@ func TestTreeRelayKilled(t *testing.T) {
 				r, pipe := io.Pipe()
 				cfg.Source, cfg.Stdin, cfg.Exec, w = "-", r, `cat >src; echo "$MOB_HOST"`, pipe
 			}
-			killed := make(chan string, 1)
+			killed, hold := make(chan string, 1), make(chan struct{})
 			go func() {
 				defer close(killed)
 				_, _ = w.Write(content[:1<<20])
@@ -69,12 +69,13 @@ func TestTreeRelayKilled(t *testing.T) {
 				relay := g.relay(c.first, hosts)
 				g.signal(relay, syscall.SIGKILL)
 				killed <- relay
+				close(hold) // before that it may be done
 				_, _ = w.Write(content[1<<20:])
 				if pipe, ok := w.(*io.PipeWriter); ok {
 					_ = pipe.Close()
 				}
 			}()
-			res, err := (&testCast{Config: cfg, Rate: 1 << 20}).run(t.Context())
+			res, err := (&testCast{Config: cfg, Rate: heldRate, hold: hold}).run(t.Context())
 			must(t, err)
 			relay := <-killed
 			for i := range res.Hosts {
@@ -110,10 +111,10 @@ func TestTreeLoginLost(t *testing.T) {
 		p.await(Fetching, 0, 1, 2)
 		host := g.relay(false, hosts)
 		logins := func() []string {
-			b, err := os.ReadFile(filepath.Join(g.root, host, "logins"))
-			must(t, err)
+			b, _ := os.ReadFile(filepath.Join(g.root, host, "logins"))
 			return strings.Fields(string(b))
 		}
+		await(t, "the first login", func() bool { return len(logins()) > 0 })
 		pid, err := strconv.Atoi(logins()[0])
 		must(t, err)
 		must(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -135,7 +136,7 @@ func TestTreeDeadline(t *testing.T) {
 	path, _ := randomFile(t, "src", 20<<20)
 	cfg := g.config(path, hosts...)
 	cfg.Tree, cfg.Deadline = 2, 4*time.Second
-	r, err := (&testCast{Config: cfg, Rate: 1 << 20}).run(t.Context())
+	r, err := (&testCast{Config: cfg, Rate: heldRate}).run(t.Context())
 	must(t, err)
 	g.awaitClean()
 	for i := range r.Hosts {
