@@ -289,7 +289,7 @@ func TestNeighbor(t *testing.T) {
 			}
 		}))
 		got.Neighbor = []string{server.URL}
-		accepted := unseal(&got, sealedTimeout)
+		accepted := unseal(&got, 5*time.Minute)
 		server.Close()
 		if accepted != c.accepted || accepted != bytes.Equal(got.Content, content) || got.Dest != "here" || got.Exec != "" {
 			t.Errorf("%s: accepted %v, %+v", c.name, accepted, got)

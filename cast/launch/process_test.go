@@ -21,7 +21,7 @@ func TestHangingLogin(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	pid := filepath.Join(t.TempDir(), "pid")
-	c := New(Config{Shell: s.shell("/bin/sh", `sleep 1000 & echo $! >"`+pid+`"; wait;`), Programs: absent(t)})
+	c := New(Config{Shell: s.shell("/bin/sh", `sleep 1000 & echo $! >"`+pid+`.new"; mv "`+pid+`.new" "`+pid+`"; wait;`), Programs: absent(t)})
 	c.times.login = time.Second
 	s.fails(c, "n1", "no answer for 1 s")
 	b, err := os.ReadFile(pid)
