@@ -137,12 +137,12 @@ func TestPauseAfterDuplicate(t *testing.T) {
 		_ = proto.WriteMessage(s, &proto.Goodbye{Code: proto.CodeDuplicate})
 		_ = s.Close()
 	})
+	start := time.Now()
 	g, err := group.Join(t.Context(), n, group.Config{Key: [32]byte{1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	start := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := g.Send(ctx, h.ID(), nil); err == nil {
