@@ -5,11 +5,9 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	libpeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/mobgrid/mob/peer/payload"
 	"github.com/mobgrid/mob/peer/swarm"
@@ -44,9 +42,8 @@ type Polluter struct {
 	On   atomic.Bool
 	Sent atomic.Int64 // forged blocks
 
-	relay  bool     // changes only the blocks that other nodes made
-	fresh  bool     // signs each block with a new key
-	sentTo sync.Map // forged blocks as *atomic.Int64, by proto.PeerID
+	relay bool // changes only the blocks that other nodes made
+	fresh bool // signs each block with a new key
 }
 
 // NewPolluter returns a polluter that forges all blocks. It signs coded
@@ -59,15 +56,6 @@ func NewTamperer() *Polluter { return &Polluter{relay: true} }
 
 // NewSybil returns a polluter that signs each forged block of a coded transfer with a new key.
 func NewSybil() *Polluter { return &Polluter{fresh: true} }
-
-// SentTo returns the number of forged blocks that were sent to a node.
-func (p *Polluter) SentTo(id libpeer.ID) int64 {
-	n, ok := p.sentTo.Load(proto.PeerID(id))
-	if !ok {
-		return 0
-	}
-	return n.(*atomic.Int64).Load()
-}
 
 // Faults returns the faults of the node that has this key.
 func (p *Polluter) Faults(key crypto.PrivKey) swarm.Faults {
@@ -93,8 +81,6 @@ func (p *polluting) Encode(to payload.Peer, sp proto.Span) (*payload.Buffer, err
 	buf, err := p.Codec.Encode(to, sp)
 	if err == nil && p.On.Load() && p.falsify(buf.B, sp) {
 		p.Sent.Add(1)
-		n, _ := p.sentTo.LoadOrStore(to.ID(), new(atomic.Int64))
-		n.(*atomic.Int64).Add(1)
 	}
 	return buf, err
 }

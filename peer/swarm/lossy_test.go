@@ -13,9 +13,13 @@ import (
 func TestLossyMember(t *testing.T) {
 	t.Parallel()
 	var rejected atomic.Int64
-	nodes := peertest.Clusters(t, 2, 3, peertest.At(3, peertest.WithFaults(peertest.Lossy(&rejected))))
+	gate := peertest.NewGate(0)
+	nodes := peertest.Clusters(t, 2, 3, peertest.At(0, peertest.WithGate(gate)), peertest.At(3, peertest.WithFaults(peertest.Lossy(&rejected))))
 	_, link, content := peertest.SeedRandom(t, nodes[0], 12<<20, peer.SeedOptions{Coded: 16})
 	gets := peertest.GetAll(t, nodes[1:], link)
+	// Its neighbors request blocks of the lossy member only if they have not fetched everything before it joins.
+	waitJoined(t, gets, 2, 1)
+	gate.Open()
 	peertest.WaitEqual(t, gets, content)
 	checkNoPolluters(t, gets)
 	if rejected.Load() == 0 {
