@@ -78,9 +78,10 @@ func TestReuseAfterMove(t *testing.T) {
 // offered until the copy is back.
 func TestMovedCopyIsNotRepaired(t *testing.T) {
 	t.Parallel()
-	tracker := peertest.NewTracker()
+	tracker, gate := peertest.NewTracker(), peertest.NewGate(0)
+	gate.Open()
 	path, content := peertest.RandomFile(t, 4<<20)
-	_, link := peertest.Seed(t, tracker.Start(t, "A"), filepath.Dir(path), peer.SeedOptions{PieceLength: 64 << 10})
+	_, link := peertest.Seed(t, tracker.Start(t, "A", peertest.WithGate(gate)), filepath.Dir(path), peer.SeedOptions{PieceLength: 64 << 10})
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, tracker.Start(t, "B"), link, out)
 	peertest.Wait(t, get)
@@ -88,11 +89,14 @@ func TestMovedCopyIsNotRepaired(t *testing.T) {
 	check(t, get.Flush(t.Context()), os.Rename(out, out+"-moved"), peertest.Flip(moved, 1<<20))
 	edited, err := os.ReadFile(moved)
 	check(t, err)
-	// A third node, which asks its own cluster first, finds out.
-	peertest.Wait(t, peertest.Get(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out")))
+	// A third node, which only its own cluster sends anything, finds out.
+	gate.Close()
+	third := peertest.Get(t, tracker.Start(t, "B"), link, filepath.Join(t.TempDir(), "out"))
 	peertest.Eventually(t, "the reason", func() bool {
 		return strings.Contains(get.Status().Waiting, "1 piece cannot be read at present")
 	})
+	gate.Open()
+	peertest.Wait(t, third)
 	if st := get.Status(); st.Phase != peer.Whole || st.Damaged > 0 {
 		t.Errorf("status %+v", st)
 	}

@@ -39,6 +39,13 @@ func (g *Gate) Open() {
 	g.more.Broadcast()
 }
 
+// Close holds back everything from now on.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.left, g.open = 0, false
+}
+
 // WithGate puts a gate before every swarm of the node. It opens when the test ends.
 func WithGate(g *Gate) Option {
 	return func(s *setup) {
