@@ -124,7 +124,7 @@ func TestKeepHungDisk(t *testing.T) {
 	n.SetKeep(peer.Keep{For: time.Hour})
 	inBackground(t, func() { peer.EndAll(n, time.Now().Add(2*time.Hour)) })
 	<-h.entered
-	peertest.SeedRandom(t, n, 1<<20, peer.SeedOptions{})
+	peertest.SeedRandom(t, n, 1<<20+1, peer.SeedOptions{})
 	peer.EndAll(n, time.Now().Add(2*time.Hour))
 	if all := n.Transfers(); len(all) != 1 || all[0] != hung {
 		t.Errorf("%d transfers are left", len(all))

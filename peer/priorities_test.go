@@ -13,9 +13,10 @@ import (
 // are not, and that both complete.
 func TestPriority(t *testing.T) {
 	t.Parallel()
-	source, node := peertest.Start(t, "B"), peertest.Start(t, "A")
+	gate := peertest.NewGate(0)
+	source, node := peertest.Start(t, "B", peertest.WithGate(gate)), peertest.Start(t, "A")
 	_, first, lowContent := peertest.SeedRandom(t, source, 2<<20, peer.SeedOptions{})
-	_, second, content := peertest.SeedRandom(t, source, 2<<20, peer.SeedOptions{})
+	_, second, content := peertest.SeedRandom(t, source, 2<<20+1, peer.SeedOptions{})
 	low, err := node.Get(first, filepath.Join(t.TempDir(), "low"), peer.GetOptions{Priority: limit.Low})
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +24,7 @@ func TestPriority(t *testing.T) {
 	low.SetLimits(limit.Limits{WANDown: 1000})
 	normal := peertest.Get(t, node, second, filepath.Join(t.TempDir(), "normal"))
 	normal.SetLimits(limit.Limits{WANDown: 64 << 10})
+	gate.Open()
 	peertest.Eventually(t, "the low one is limited", func() bool { return low.Governed().WANDown > 0 })
 	if normal.Governed() != (limit.Limits{}) {
 		t.Error("the normal one is limited")
