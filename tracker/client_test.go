@@ -135,24 +135,34 @@ func TestClientOfNode(t *testing.T) {
 
 func TestClientWithoutReply(t *testing.T) {
 	t.Parallel()
-	h, c := node(t, ClientConfig{Timeout: 2 * time.Second}, offline(t), silent(t))
-	_, err := c.Announce(t.Context(), announce(h, "A", 0))
-	if err == nil {
-		t.Fatal("no error")
-	}
-	text := err.Error()
-	for _, want := range []string{
-		"no tracker answered: tracker /ip4/127.0.0.1/tcp/", "/p2p/12D3", c.trackers[0].addr, c.trackers[1].addr,
-		"connection refused", "no answer in time",
+	away := peer.AddrInfo{ID: loopHost(t).ID(), Addrs: []multiaddr.Multiaddr{multiaddr.StringCast("/ip4/127.0.0.1/tcp/1")}}
+	for why, c := range map[string]struct {
+		timeout  time.Duration
+		trackers []peer.AddrInfo
+	}{
+		"connection refused": {waitTimeout, []peer.AddrInfo{away}},
+		"no answer in time":  {time.Second, []peer.AddrInfo{away, silent(t)}},
 	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q does not contain %q", text, want)
+		h, client := node(t, ClientConfig{Timeout: c.timeout}, c.trackers...)
+		_, err := client.Announce(t.Context(), announce(h, "A", 0))
+		if err == nil {
+			t.Fatal("no error")
+		}
+		text := err.Error()
+		wants := []string{"no tracker answered: tracker /ip4/127.0.0.1/tcp/", "/p2p/12D3", why}
+		for _, tr := range client.trackers {
+			wants = append(wants, tr.addr)
+		}
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q does not contain %q", text, want)
+			}
+		}
+		if strings.Contains(text, "\n") {
+			t.Errorf("%q has more than one line", text)
 		}
 	}
-	if strings.Contains(text, "\n") {
-		t.Errorf("%q has more than one line", text)
-	}
-	_, none := node(t, ClientConfig{})
+	h, none := node(t, ClientConfig{})
 	if _, err := none.Announce(t.Context(), announce(h, "A", 0)); !errors.Is(err, ErrNoTracker) {
 		t.Errorf("got %v, want ErrNoTracker", err)
 	}

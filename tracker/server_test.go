@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,9 +55,10 @@ func size(s *Server) (swarms, members int) {
 	return s.state.table.size(s.clock())
 }
 
-// node is a member's host with a client of the given trackers.
+// node is a member's host with a client of the given trackers. By default it waits for each of them.
 func node(t testing.TB, cfg ClientConfig, trackers ...peer.AddrInfo) (host.Host, *Client) {
 	t.Helper()
+	cfg.Timeout, cfg.Grace = cmp.Or(cfg.Timeout, waitTimeout), cmp.Or(cfg.Grace, waitTimeout)
 	h := loopHost(t)
 	c := NewClient(h, trackers, cfg)
 	t.Cleanup(func() { c.Close() })
