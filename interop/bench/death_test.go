@@ -21,8 +21,8 @@ func TestGridSurvivesDeathOfNode(t *testing.T) {
 	var had peer.Status
 	o := &observedMob{Mob: Mob{Bin: bin(t)}, t: t}
 	o.killed = func(d *Daemon) {
-		victim, had = d, d.status(t)
-		if had.Have == 0 || had.Have == killSize {
+		victim, had = d, d.awaitHave(t, 1)
+		if had.Have == killSize {
 			t.Errorf("%s has %d of %d bytes when it is killed", d.Name(), had.Have, int64(killSize))
 		}
 	}

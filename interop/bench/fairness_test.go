@@ -32,7 +32,9 @@ func TestFlowBesideSwarm(t *testing.T) {
 	for _, d := range sinks {
 		go func() { _ = d.Get(getting, link) }() // ends with the test
 	}
-	time.Sleep(8 * time.Second) // the swarm has started, and both have settled
+	sinks[1].awaitHave(t, 1)
+	time.Sleep(8 * time.Second) // both have settled
+	machine := busyShare(t)
 	counts := func() (flowed uint64, all float64) {
 		n, err := grid.WANBytes("B")
 		if err != nil {
@@ -45,7 +47,7 @@ func TestFlowBesideSwarm(t *testing.T) {
 	after, allAfter := counts()
 	share := float64(after-before) / (netns.TCPShare * (allAfter - allBefore))
 	t.Logf("the flow has %.2f of what the link carries, the link is used to %.2f", share, (allAfter-allBefore)/during.Seconds()/float64(rate))
-	if share < 0.4 {
+	if share < 0.4 && machine() < fullyBusy {
 		t.Errorf("the flow has %.2f of what the link carries, want at least 0.40", share)
 	}
 	if share > 0.97 {

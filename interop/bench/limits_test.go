@@ -11,11 +11,12 @@ import (
 	"github.com/mobgrid/mob/interop/netns"
 )
 
-// counted is readings of the counters of an interface, and the share of that time that the machine was busy.
+// counted is readings of the counters of an interface, the times before and after each, and the share of that time that the
+// machine was busy.
 type counted struct {
-	at      []time.Time
-	bytes   []uint64
-	machine float64
+	began, ended []time.Time
+	bytes        []uint64
+	machine      float64
 }
 
 // sampleCounter reads a counter until stop is called, which returns what it read.
@@ -27,12 +28,13 @@ func sampleCounter(t testing.TB, read func() (uint64, error)) (stop func() count
 	go func() {
 		defer close(ended)
 		for tick := time.NewTicker(50 * time.Millisecond); ; {
+			began := time.Now()
 			n, err := read()
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			c.at, c.bytes = append(c.at, time.Now()), append(c.bytes, n)
+			c.began, c.ended, c.bytes = append(c.began, began), append(c.ended, time.Now()), append(c.bytes, n)
 			select {
 			case <-tick.C:
 			case <-done:
@@ -55,25 +57,26 @@ func (c counted) edges() (from, to time.Time, bytes float64) {
 	edge := (last - first) / 1000
 	i := slices.IndexFunc(c.bytes, func(n uint64) bool { return n > first+edge })
 	j := slices.IndexFunc(c.bytes, func(n uint64) bool { return n >= last-edge })
-	return c.at[i], c.at[j], float64(c.bytes[j] - c.bytes[i])
+	return c.began[i], c.ended[j], float64(c.bytes[j] - c.bytes[i])
 }
 
-// windows returns the bytes per second in every two seconds of the transfer, in ascending order.
+// windows returns the bytes per second in every two seconds of the transfer, in ascending order. The two seconds include both
+// readings, so a reading that takes long makes no rate higher.
 func (c counted) windows() (rates []float64) {
 	const window = 2 * time.Second
 	from, to, _ := c.edges()
-	for i := range c.at {
-		if c.at[i].Before(from) {
+	for i := range c.began {
+		if c.began[i].Before(from) {
 			continue
 		}
 		j := i
-		for j+1 < len(c.at) && c.at[j].Sub(c.at[i]) < window {
+		for j+1 < len(c.ended) && c.ended[j].Sub(c.began[i]) < window {
 			j++
 		}
-		if c.at[j].After(to) || c.at[j].Sub(c.at[i]) < window {
+		if c.ended[j].After(to) || c.ended[j].Sub(c.began[i]) < window {
 			break
 		}
-		rates = append(rates, float64(c.bytes[j]-c.bytes[i])/c.at[j].Sub(c.at[i]).Seconds())
+		rates = append(rates, float64(c.bytes[j]-c.bytes[i])/c.ended[j].Sub(c.began[i]).Seconds())
 	}
 	slices.Sort(rates)
 	return rates

@@ -86,6 +86,7 @@ func overlapping(t testing.TB, n int, delay time.Duration) (c ClusterCopies, too
 	t.Helper()
 	f, link := lingerFleet(t, n, lingerSize)
 	before := f.received(t, "B")[0]
+	machine := busyShare(t)
 	var gets []*getOnce
 	for i, node := range f.Grid.Nodes("B") {
 		if i > 0 {
@@ -104,7 +105,7 @@ func overlapping(t testing.TB, n int, delay time.Duration) (c ClusterCopies, too
 		}
 		t.Logf("receipt after %v, end %v later", d, lingered)
 		took = append(took, d)
-		if i == n-1 && lingered > 5*time.Second {
+		if i == n-1 && lingered > 5*time.Second && machine() < fullyBusy {
 			t.Errorf("the last get left after %v, although all nodes were complete", lingered)
 		}
 	}
@@ -121,12 +122,13 @@ func TestLinger(t *testing.T) {
 	}{{2, 3500 * time.Millisecond}, {3, 2 * time.Second}} {
 		t.Run(fmt.Sprintf("%d nodes %v apart", c.nodes, c.delay), func(t *testing.T) {
 			t.Parallel()
+			machine := busyShare(t)
 			copies, took := overlapping(t, c.nodes, c.delay)
 			t.Log(copies, took)
 			if err := copies.CheckContent(0); err != nil {
 				t.Error(err)
 			}
-			if slices.Max(took[1:]) > took[0]*12/10 {
+			if slices.Max(took[1:]) > took[0]*12/10 && machine() < fullyBusy {
 				t.Errorf("later nodes took %v, the first one %v", took[1:], took[0])
 			}
 		})
@@ -171,7 +173,7 @@ func TestLingerStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("receipt after %v, end %v later", took, lingered)
-	if lingered < 5*time.Second || lingered > 12*time.Second {
+	if lingered < 5*time.Second || lingered > time.Minute { // on a busy machine later, but it would serve for ten minutes
 		t.Errorf("left %v after its receipt", lingered)
 	}
 	if err := stopped.Kill(); err != nil {

@@ -18,7 +18,7 @@ func TestGridPipes(t *testing.T) {
 	}
 	r := mustRun(t, b, o)
 	t.Logf("the first bytes of the slowest receiver after %v, the last ones after %.1f s", first, r.Last)
-	if first.Seconds() > r.Last/4 {
+	if first.Seconds() > r.Last/4 && r.Machine < fullyBusy {
 		t.Errorf("the first bytes of the slowest receiver came after %v of %.1f s", first, r.Last)
 	}
 }

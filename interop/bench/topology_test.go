@@ -54,9 +54,11 @@ func TestGridTopology(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	link := source.mustSeed(t, size)
+	machine := busyShare(t)
 	began := time.Now()
 	concurrently(t, sinks, func(d *Daemon) error { return d.Get(ctx, link) })
-	t.Logf("complete after %v", time.Since(began))
+	busy := machine() >= fullyBusy // a link is not full then, or its rate is lower
+	t.Logf("complete after %v, busy %v", time.Since(began), busy)
 	text, err := source.mob(ctx, "topology", link, "--json")
 	if err != nil {
 		t.Fatal(err)
@@ -79,17 +81,17 @@ func TestGridTopology(t *testing.T) {
 		shaped := float64(links.Rate(l.From, l.To))
 		part := float64(l.Rate) / shaped
 		t.Logf("%s to %s: %.3f of %.1f MB/s, full %v, %v, %d of %d segments lost", l.From, l.To, part, shaped/1e6, l.Full, l.RTT, l.Lost, l.Segments)
-		if part > 1.1 || l.Full && part < 0.9 {
+		if part > 1.1 || l.Full && part < 0.9 && !busy {
 			t.Errorf("%s to %s: measured %.2f MB/s of %.1f, full %v", l.From, l.To, float64(l.Rate)/1e6, shaped/1e6, l.Full)
 		}
 		if l.Full && l.From == "A" {
 			fromSource++
 		}
 	}
-	if bound := plannedRate(ctx, t, source, link); bound < 0.8*12e6 || bound > 1.1*12e6 { // some rates are lower bounds
+	if bound := plannedRate(ctx, t, source, link); bound < 0.8*12e6 && !busy || bound > 1.1*12e6 { // some rates are lower bounds
 		t.Errorf("a plan for what was measured reaches %.2f MB/s, want about 12", bound/1e6)
 	}
-	if len(top.Hosts) != 16 || fromSource != 3 { // the links of the source are the bottleneck
+	if len(top.Hosts) != 16 || fromSource != 3 && !busy { // the links of the source are the bottleneck
 		t.Errorf("%d hosts, %d full links from the source's cluster", len(top.Hosts), fromSource)
 	}
 }
