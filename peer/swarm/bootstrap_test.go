@@ -11,13 +11,14 @@ import (
 	"github.com/mobgrid/mob/peer/peertest"
 )
 
-// TestSourceOfLinkReturns stops the only source of a link without trackers until the nodes that fetch no longer dial it. They remain
+// TestSourceOfLinkReturns removes the only source of a link without trackers until the nodes that fetch no longer dial it. They remain
 // connected with each other, and fetch the rest once the source is back.
 func TestSourceOfLinkReturns(t *testing.T) {
 	t.Parallel()
-	data := t.TempDir()
-	source := peertest.Start(t, "A", peertest.Data(data), peertest.Configure(func(c *peer.Config) { c.Limits = limit.Limits{WANUp: 512 << 10} }))
-	_, link, content := peertest.SeedRandom(t, source, 4<<20, peer.SeedOptions{})
+	source := peertest.Start(t, "A")
+	path, content := peertest.RandomFile(t, 4<<20)
+	seed, link := peertest.Seed(t, source, path, peer.SeedOptions{})
+	seed.SetLimits(limit.Limits{WANUp: 32 << 10}) // the content takes longer than the test waits
 	var logs [2]peertest.Recorder
 	var nodes []*peer.Node
 	for i := range logs {
@@ -31,13 +32,12 @@ func TestSourceOfLinkReturns(t *testing.T) {
 	peertest.Eventually(t, "three sessions", func() bool {
 		return gets[0].Status().Connected == 2 && gets[1].Status().Connected == 2 && gets[0].Status().Have > 0
 	})
-	at := source.Host().Addrs()
-	if err := source.Close(); err != nil {
+	if _, err := source.Remove(seed, false); err != nil {
 		t.Fatal(err)
 	}
 	for i := range logs {
 		peertest.Eventually(t, "eight failed dials", func() bool { return logs[i].Count("dial failed") >= 8 })
 	}
-	peertest.Start(t, "A", peertest.Data(data), peertest.Configure(func(c *peer.Config) { c.Listen = at }))
+	peertest.Seed(t, source, path, peer.SeedOptions{})
 	peertest.WaitEqual(t, gets, content)
 }
