@@ -50,6 +50,35 @@ func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello, m
 	return s
 }
 
+// waitSession waits until the session of a host has started.
+func waitSession(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link) {
+	t.Helper()
+	peertest.Eventually(t, "the session", func() bool { _, _, joined := swarmOf(n, link).Channels(h.ID()); return joined })
+}
+
+// answerPings answers the pings on a control stream until it ends, and returns the reason.
+func answerPings(s network.Stream) error {
+	for {
+		m, err := proto.ReadMessage(s)
+		if err != nil {
+			return err
+		}
+		if ping, ok := m.(*proto.Ping); ok {
+			_ = proto.WriteMessage(s, &proto.Pong{Nonce: ping.Nonce})
+		}
+	}
+}
+
+// waitEnd waits until a node ends a session. It answers pings, since a node ends the session of any silent peer.
+func waitEnd(t *testing.T, s network.Stream) {
+	t.Helper()
+	_ = s.SetReadDeadline(time.Now().Add(time.Minute))
+	err := answerPings(s)
+	if te, ok := err.(interface{ Timeout() bool }); ok && te.Timeout() {
+		t.Error("the session continues")
+	}
+}
+
 // attack has a host join a node that dials it, and do with 64 pieces on the control stream what a
 // function does. That reports whether it was banned, which the channel tells.
 func attack(
@@ -166,19 +195,7 @@ func TestMalformedStreams(t *testing.T) {
 			h := peertest.Stranger(t)
 			s := control(t, h, n, link)
 			say(s)
-			_ = s.SetReadDeadline(time.Now().Add(time.Minute))
-			for {
-				m, err := proto.ReadMessage(s)
-				if err != nil {
-					if te, ok := err.(interface{ Timeout() bool }); ok && te.Timeout() {
-						t.Error("the stream was left open")
-					}
-					return
-				}
-				if _, ok := m.(*proto.Goodbye); ok {
-					return
-				}
-			}
+			waitEnd(t, s)
 		})
 	}
 	t.Run("every protocol", func(t *testing.T) {
@@ -271,7 +288,7 @@ func TestUnrequestedBlocks(t *testing.T) {
 	_, link, content := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
 	h := peertest.Stranger(t)
 	s := control(t, h, n, link)
-	peertest.Eventually(t, "the session", func() bool { _, _, joined := swarmOf(n, link).Channels(h.ID()); return joined })
+	waitSession(t, h, n, link)
 	bulk, err := h.NewStream(context.Background(), n.Host().ID(), proto.BulkProtocol)
 	if err != nil {
 		t.Fatal(err)
@@ -284,11 +301,7 @@ func TestUnrequestedBlocks(t *testing.T) {
 			break
 		}
 	}
-	_ = s.SetReadDeadline(time.Now().Add(time.Minute))
-	_, err = io.Copy(io.Discard, s)
-	if te, ok := err.(interface{ Timeout() bool }); ok && te.Timeout() {
-		t.Error("the session continues")
-	}
+	waitEnd(t, s)
 	b := peertest.Start(t, "B")
 	out := filepath.Join(t.TempDir(), "out")
 	peertest.Wait(t, peertest.Get(t, b, link, out))

@@ -14,15 +14,7 @@ import (
 func announceOnly(s network.Stream, m *proto.Have) {
 	defer s.Reset()
 	_ = proto.WriteMessage(s, m)
-	for {
-		m, err := proto.ReadMessage(s)
-		if err != nil {
-			return
-		}
-		if ping, ok := m.(*proto.Ping); ok {
-			_ = proto.WriteMessage(s, &proto.Pong{Nonce: ping.Nonce})
-		}
-	}
+	_ = answerPings(s)
 }
 
 // TestUndelivered lets a member of a cluster not deliver pieces: it claims all, it reports that it is
@@ -57,6 +49,12 @@ func TestUndelivered(t *testing.T) {
 					go announceOnly(controlAs(t, h, n, hello), promised)
 				}
 			}
+			waitJoined(t, gets[:2], 2, 0)
+			near := 2
+			if promised != nil {
+				near++
+			}
+			waitJoined(t, gets[2:], near, 0) // members that do not know each other fetch a copy each
 			source.Open()
 			peertest.WaitEqual(t, gets, content)
 			honest := gets[2:]
