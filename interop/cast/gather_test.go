@@ -78,6 +78,12 @@ func TestGather(t *testing.T) {
 func TestGatherHostKilled(t *testing.T) {
 	s, paths := newGatherSite(t, 2, 5_000_000)
 	const victim = "B1"
+	rate := func(r netns.Rate) {
+		if err := s.grid.SetRate("A", "B", r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rate(gatherRate / 60) // with this rate its copy takes more than 25 s
 	c := s.gather("--bad", "bad")
 	await(t, "a part", func() bool {
 		var st syscall.Stat_t
@@ -86,6 +92,7 @@ func TestGatherHostKilled(t *testing.T) {
 	if err := s.host(victim).Kill(); err != nil {
 		t.Fatal(err)
 	}
+	rate(2 * gatherRate)
 	all := c.wait(1)
 	if r := all[victim]; r.Phase != "failed" || r.Error == "" {
 		t.Errorf("%s, which was killed: %+v", victim, r)
