@@ -30,6 +30,7 @@ type processWorker struct {
 	Part, Size, Dimensions int
 	StopAt                 int // iteration before which it stops itself, if not 0
 	WaitAt                 int // iteration before which it waits for the end of its input, if not 0
+	Peers                  int // connections that it has before it reports its start
 }
 
 func TestMain(m *testing.M) {
@@ -73,7 +74,12 @@ func (p *processWorker) run() error {
 			_, _ = io.Copy(io.Discard, os.Stdin)
 		}
 	}
-	fmt.Println("started")
+	go func() {
+		for len(node.Host().Network().Peers()) < p.Peers {
+			time.Sleep(time.Millisecond)
+		}
+		fmt.Println("started")
+	}()
 	return w.run(ctx, testIterations)
 }
 
@@ -98,7 +104,7 @@ func newProcesses(t *testing.T) *processes {
 	return p
 }
 
-// start starts a worker, and returns once it joins.
+// start starts a worker, and returns once it has reported its start.
 func (p *processes) start(w processWorker) *exec.Cmd {
 	p.t.Helper()
 	w.Tracker, w.Out, w.Name = p.tracker, p.out, "processes"
@@ -207,7 +213,7 @@ func TestWorkerKilledWhileJoining(t *testing.T) {
 	for part := range 2 {
 		p.start(processWorker{Part: part, Size: 4})
 	}
-	victim := p.start(processWorker{Part: 2, Size: 4})
+	victim := p.start(processWorker{Part: 2, Size: 4, Peers: 3}) // the tracker and the two
 	if err := victim.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
