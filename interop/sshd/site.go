@@ -104,7 +104,7 @@ StrictHostKeyChecking yes
 CheckHostIP no
 BatchMode yes
 RequestTTY no
-ConnectTimeout 5
+ConnectTimeout 60
 LogLevel ERROR
 `, dir)
 }
