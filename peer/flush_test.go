@@ -48,7 +48,9 @@ func TestFlushFails(t *testing.T) {
 	}
 	t.Run("while the node runs", func(t *testing.T) {
 		t.Parallel()
-		b, get := begin(t, failingDisk{finish: syscall.EIO})
+		h := newHang()
+		b, get := begin(t, failingDisk{finish: syscall.EIO, hang: h})
+		close(h.release) // after Wait, which returns the failure from then on
 		if err := get.Flush(t.Context()); !errors.Is(err, syscall.EIO) {
 			t.Errorf("flush: %v", err)
 		}
@@ -118,12 +120,14 @@ func TestDamagedBeforeComplete(t *testing.T) {
 	t.Parallel()
 	const size = 1 << 20
 	b := peertest.Start(t, "B")
-	gate := peertest.NewGate(size)
+	gate := peertest.NewGate(0)
+	gate.Open()
 	_, link, content := peertest.SeedRandom(t, peertest.Start(t, "A", peertest.WithGate(gate)), size, peer.SeedOptions{PieceLength: 256 << 10})
 	out := filepath.Join(t.TempDir(), "out")
 	transfer := make(chan *peer.Transfer, 1)
 	damage := sync.OnceFunc(func() {
 		get := <-transfer
+		gate.Close()
 		if err := peertest.Flip(out, 100); err != nil {
 			t.Error(err)
 		}

@@ -30,12 +30,15 @@ func TestWaitAll(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			const size = 4 << 20
-			a := c.start(t, "A", peertest.WithGate(peertest.NewGate(size)))
+			seeds := peertest.NewGate(0)
+			seeds.Open()
+			a := c.start(t, "A", peertest.WithGate(seeds))
 			_, link, content := peertest.SeedRandom(t, a, size, peer.SeedOptions{})
 			gate := peertest.NewGate(0)
 			b := c.start(t, "B/rack1", peertest.WithGate(gate))
 			first := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 			peertest.Wait(t, first)
+			seeds.Close()
 			link.Peers = append(link.Peers, b.Addrs()...)
 			second := peertest.Get(t, c.start(t, "B/rack2"), link, filepath.Join(t.TempDir(), "out"))
 			peertest.Eventually(t, "the incomplete node", func() bool {
