@@ -20,6 +20,7 @@ func TestKeep(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	get := peertest.Get(t, a, link, out)
 	peertest.Wait(t, get)
+	peertest.Eventually(t, "the sent bytes", func() bool { return seed.Status().Traffic.WANOut >= int64(len(content)) })
 	later := func(d time.Duration) time.Time { return time.Now().Add(d) }
 	for _, n := range []*peer.Node{src, a} {
 		peer.EndAll(n, later(1000*time.Hour)) // nothing is set

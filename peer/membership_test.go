@@ -63,7 +63,7 @@ func TestRevokedInTheMiddle(t *testing.T) {
 	seed, link, content := peertest.SeedRandom(t, a, 24<<20, peer.SeedOptions{})
 	out := filepath.Join(t.TempDir(), "out")
 	revoked := peertest.Get(t, c, link, out)
-	peertest.Eventually(t, "bytes at the node to be revoked", func() bool { return revoked.Status().Have > 0 })
+	peertest.Eventually(t, "all that passes the gate at the node to be revoked", func() bool { return revoked.Status().Traffic.WANIn == 6<<20 })
 	good := peertest.Get(t, b, link, filepath.Join(t.TempDir(), "out"))
 	peertest.Eventually(t, "sessions", func() bool { return seed.Status().Connected == 2 && good.Status().Connected == 2 })
 
