@@ -2,6 +2,7 @@ package stream_test
 
 import (
 	"io"
+	"slices"
 	"testing"
 	"time"
 
@@ -121,22 +122,25 @@ func TestSilentMember(t *testing.T) {
 	r, w := pipe(t)
 	sent := c.background(r)
 	source := random(passes * stream.PieceSize)
-	// pass has some pieces sent one after the other, and returns how long that takes.
-	pass := func(n int) time.Duration {
-		began := time.Now()
+	// pass has some pieces sent one after the other, and returns their times, the longest one last.
+	pass := func(n int) (took []time.Duration) {
 		for range n {
+			began := time.Now()
 			_, err := io.CopyN(w, source, stream.PieceSize)
 			check(t, err)
 			peertest.Eventually(t, "the piece is released", func() bool {
 				return c.sender.Stats().Memory <= stream.PieceSize
 			})
+			took = append(took, time.Since(began))
 		}
-		return time.Since(began) / time.Duration(n)
+		slices.Sort(took)
+		return took
 	}
-	slow, quick := pass(first), pass(passes-first)
-	t.Logf("the first pieces take %v each, the later ones %v", slow, quick)
-	if quick > slow/2 {
-		t.Errorf("the first pieces take %v each, the later ones %v: these wait for the silent member too", slow, quick)
+	start, later := pass(first)[first-1], pass(passes-first)
+	t.Logf("the start takes %v, later pieces %v", start, later)
+	// A busy machine may delay some pieces.
+	if later[len(later)*3/4] > start/2 {
+		t.Errorf("the start takes %v, later pieces %v: these wait for the silent member too", start, later)
 	}
 	check(t, w.Close())
 	for _, out := range append(outs, sent) {
