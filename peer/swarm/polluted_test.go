@@ -100,12 +100,7 @@ func TestTamperingRelay(t *testing.T) {
 	relay := nodes[2]
 	gets := peertest.GetAll(t, []*peer.Node{relay, nodes[1], nodes[3]}, link)
 	// The relay fetches a share only if its neighbor has not fetched everything before it joins.
-	for _, g := range gets {
-		peertest.Eventually(t, "a neighbor and a remote peer", func() bool {
-			st := g.Status()
-			return st.MobSize == 2 && st.Connected >= 2
-		})
-	}
+	waitJoined(t, gets, 1, 1)
 	gate.Open()
 	peertest.WaitEqual(t, gets, content)
 	checkNoPolluters(t, gets)
