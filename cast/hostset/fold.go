@@ -14,9 +14,11 @@ import (
 // result is exact, but not always the shortest.
 func Fold(hosts []string) string {
 	patterns := map[string][]term{} // by the text around the numbers
+	var text []byte
 	for _, host := range hosts {
-		text, t := split(host)
-		patterns[text] = append(patterns[text], t)
+		var t term
+		text, t = split(host, text[:0])
+		patterns[string(text)] = append(patterns[string(text)], t)
 	}
 	var all []product
 	for text, terms := range patterns {
@@ -39,9 +41,9 @@ type term []string
 // product is the set of all names of a term.
 type product struct{ first, text string }
 
-// split returns the text of a name with a mark for each number, and the numbers.
-func split(host string) (text string, t term) {
-	var b strings.Builder
+// split appends the text of a name, with a mark for each number, to text. It also returns the numbers.
+func split(host string, text []byte) ([]byte, term) {
+	var t term
 	for host != "" {
 		part := host[:head(host)]
 		host = host[len(part):]
@@ -49,9 +51,9 @@ func split(host string) (text string, t term) {
 			t = append(t, part)
 			part = mark
 		}
-		b.WriteString(part)
+		text = append(text, part...)
 	}
-	return b.String(), t
+	return text, t
 }
 
 // fold returns products that contain each name of a pattern once. literals is the text around the numbers.
@@ -92,35 +94,32 @@ func order(terms []term) (places []int) {
 	return places
 }
 
-// merge joins the terms that differ only in place d, where each has one number.
+// merge joins the terms that differ only in place d, where each has one number. It sorts terms.
 func merge(terms []term, d int) (merged []term) {
-	at := map[string]int{} // index in merged, by the other places
-	var numbers [][]string // in place d
-	var key []byte
-	for _, t := range terms {
-		key = key[:0]
-		for i, other := range t {
-			if i != d {
-				key = append(append(key, other...), mark...)
-			}
-		}
-		i, ok := at[string(key)]
-		if !ok {
-			i = len(merged)
-			at[string(key)] = i
-			merged, numbers = append(merged, t), append(numbers, nil)
-		}
-		numbers[i] = append(numbers[i], t[d])
+	others := func(a, b term) int {
+		return cmp.Or(slices.Compare(a[:d], b[:d]), slices.Compare(a[d+1:], b[d+1:]))
 	}
-	for i, t := range merged {
-		t[d] = join(numbers[i])
+	slices.SortFunc(terms, func(a, b term) int { return cmp.Or(others(a, b), byValue(a[d], b[d])) })
+	for len(terms) > 0 {
+		n := 1
+		for n < len(terms) && others(terms[0], terms[n]) == 0 {
+			n++
+		}
+		numbers := make([]string, n)
+		for i, t := range terms[:n] {
+			numbers[i] = t[d]
+		}
+		terms[0][d] = join(numbers)
+		merged, terms = append(merged, terms[0]), terms[n:]
 	}
 	return merged
 }
 
-// join returns the list of some numbers, with ranges.
+// byValue compares numbers: shorter ones first.
+func byValue(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
+
+// join returns the list of sorted numbers, with ranges.
 func join(numbers []string) string {
-	slices.SortFunc(numbers, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	numbers = slices.Compact(numbers)
 	if len(numbers) == 1 {
 		return numbers[0]

@@ -126,14 +126,15 @@ func TestFoldProduct(t *testing.T) {
 	}
 }
 
-// TestMillion checks that parsing and folding a million names takes at most twice the time of a map and a sort.
+// TestMillion checks that the time for a million names is not quadratic: a map and a sort of the names take about as long, and
+// the limit is five times that. Their times differ with the state of the heap and on a full machine, so the shortest count.
 func TestMillion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures for some seconds")
 	}
 	for _, text := range []string{"n[1-1000000]", "n[000001-1000000]-ib0", "r[1-1000]n[1-1000]"} {
-		best := math.Inf(1)
-		for try := 0; try < 3 && best > 2; try++ {
+		took, unit := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+		for range 3 {
 			began := time.Now()
 			hosts, err := Parse(text)
 			if err != nil || len(hosts) != 1_000_000 {
@@ -142,7 +143,7 @@ func TestMillion(t *testing.T) {
 			if got := Fold(hosts); got != text {
 				t.Fatalf("%s, want %s", got, text)
 			}
-			took := time.Since(began)
+			took = min(took, time.Since(began))
 			rand.Shuffle(len(hosts), func(i, j int) { hosts[i], hosts[j] = hosts[j], hosts[i] })
 			began = time.Now()
 			in := map[string]int{}
@@ -150,11 +151,11 @@ func TestMillion(t *testing.T) {
 				in[host] = i
 			}
 			slices.Sort(hosts)
-			best = min(best, float64(took)/float64(time.Since(began)))
+			unit = min(unit, time.Since(began))
 		}
-		t.Logf("%s: %.2f of a map and a sort", text, best)
-		if best > 2 {
-			t.Errorf("%s takes %.1f times as long as a map and a sort of the names", text, best)
+		t.Logf("%s: %v, %.2f of a map and a sort", text, took, float64(took)/float64(unit))
+		if took > 5*unit {
+			t.Errorf("%s takes %v, a map and a sort of the names %v", text, took, unit)
 		}
 	}
 }

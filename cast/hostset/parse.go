@@ -49,7 +49,7 @@ func Parse(text string) ([]string, error) { return parse(text, MaxHosts) }
 
 func parse(text string, limit uint64) ([]string, error) {
 	p := &parser{text: text}
-	s := &set{index: map[string]int{}}
+	s := new(set)
 	total := uint64(0)
 	for op := byte(','); ; {
 		at := p.skipSpace()
@@ -127,12 +127,22 @@ func (o *operand) extend(name []byte, i int, yield func(string) bool) bool {
 	}
 	for _, r := range o.numbers[i] {
 		for n := r.first; n <= r.last; n += r.step {
-			if !o.extend(fmt.Appendf(name, "%0*d", r.width, n), i+1, yield) {
+			if !o.extend(appendPadded(name, n, r.width), i+1, yield) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// appendPadded appends a number with at least width digits.
+func appendPadded(name []byte, n uint64, width int) []byte {
+	var digits [20]byte
+	text := strconv.AppendUint(digits[:0], n, 10)
+	for range width - len(text) {
+		name = append(name, '0')
+	}
+	return append(name, text...)
 }
 
 // set is a set of hosts in order. Removed hosts are empty names.
@@ -144,6 +154,9 @@ type set struct {
 // apply applies an operator. It returns a duplicate host, or an empty string.
 func (s *set) apply(op byte, o *operand) (duplicate string) {
 	right := map[string]bool{}
+	if op == ',' && len(s.names) == 0 {
+		s.names, s.index = make([]string, 0, o.size()), make(map[string]int, o.size())
+	}
 	for name := range o.names {
 		_, left := s.index[name]
 		switch {
