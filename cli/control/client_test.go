@@ -23,6 +23,7 @@ import (
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
+	"github.com/mobgrid/mob/peer/peertest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -394,5 +395,25 @@ func TestClientLeaves(t *testing.T) {
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestClientLeft checks that a get does not start content that its client, which has left, could not stop.
+func TestClientLeft(t *testing.T) {
+	n := peertest.Start(t, "A")
+	const link = "magnet:?xt=urn:mob:bafyreide4klehe5jqyl3lttecsx2af52diz73bacwpat62sugj24l6an6u&dn=x"
+	path := filepath.Join(t.TempDir(), "x")
+	ctx, leave := context.WithCancel(t.Context())
+	leave()
+	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/get"+placeQuery(path), nil)
+	answer, err := NewServer(Config{Node: n}).get(r, GetRequest{Link: link, Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answer.(task).run(ctx); err != nil {
+		t.Error(err)
+	}
+	if all := n.Transfers(); len(all) != 1 || !errors.Is(all[0].Err(), peer.ErrStopped) {
+		t.Errorf("%d transfers, %v", len(all), all[0].Err())
 	}
 }

@@ -25,8 +25,8 @@
 // NAME is the content id, link or path of a transfer. A stream has a JSON
 // [Event] per line, two in a second. The last one is Done or has an Error. A
 // client reports a hung daemon when its stream is silent for 20 s. A client that
-// leaves does not end a get to a path: only a stop does. Both sides ignore unknown fields, so
-// a command and a daemon may have different versions.
+// leaves does not end a get to a path that has started: only a stop does. Both sides
+// ignore unknown fields, so a command and a daemon may have different versions.
 //
 // The server has no lock and answers each call in a goroutine, so a call that waits
 // for a disk or a network does not delay another call.

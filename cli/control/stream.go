@@ -241,6 +241,9 @@ func (s *Server) get(r *http.Request, req GetRequest) (any, error) {
 			if err != nil {
 				return Event{}, err
 			}
+			if st := t.Status(); ctx.Err() != nil && !st.Seed && st.Phase != peer.Whole {
+				return Event{}, t.Stop() // the client may have tried to stop it before it was known
+			}
 			started.Store(t)
 			err = t.Wait(ctx)
 			if err == nil && req.Flush {
