@@ -194,7 +194,8 @@ func TestUsers(t *testing.T) {
 		m.rejected("cannot read "+m.path("alice/mixed/closed")+", "+m.path("alice/mixed/z")+": permission denied: `mob seed --skip-unreadable` leaves them out",
 			alice, "--data", "a", "seed", "alice/mixed")
 		status, mixed, text := m.mob(alice, "--data", "a", "seed", "alice/mixed", "--skip-unreadable")
-		if status != 0 || text != "left out, cannot be read: closed\nleft out, cannot be read: z\n" {
+		want := "left out, cannot be read: closed\nleft out, cannot be read: z\n" // after the progress on a slow machine
+		if status != 0 || !strings.HasSuffix(text, want) {
 			t.Errorf("status %d\n%s", status, text)
 		}
 		if out := m.works(alice, "--data", "a", "inspect", strings.TrimSpace(mixed), "--json"); !strings.Contains(out, `"y"`) || strings.Contains(out, `"z"`) {
