@@ -266,6 +266,19 @@ func TestWrongSizeFailsAllMembers(t *testing.T) {
 	}
 }
 
+// TestRejectionOfAllIsRepeated checks that a member tells the members of which the sender may not know why all joins fail.
+func TestRejectionOfAllIsRepeated(t *testing.T) {
+	nodes := peertest.Clusters(t, 1, 2)
+	s := script(t, nodes[0], "repeated")
+	ended := joinLater(t.Context(), nodes[1], "repeated", 3)
+	s.expect(kindJoin)
+	s.cast(header{Kind: kindFull}, []byte("wrong size"))
+	if _, f := s.expect(kindFull); f.Run != 0 || string(f.data) != "wrong size" {
+		t.Errorf("%+v", f)
+	}
+	(<-ended).wantError(t, "wrong size")
+}
+
 // inSession reports whether a node keeps its connection to another one for a group with this name.
 func inSession(n, other *peer.Node, name string) bool {
 	key := sha256.Sum256([]byte("mob-collective:" + name))

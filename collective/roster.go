@@ -272,7 +272,7 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 		}
 		if size := binary.BigEndian.Uint32(f.data); int(size) != j.size {
 			err := fmt.Errorf("the group has %d members, not %d", j.size, size)
-			_ = j.g.Cast(ctx, rejection(0, err)) // some of them are wrong, so all fail
+			j.failAll(ctx, err)
 			return false, fmt.Errorf("join: %w", err)
 		}
 		full := j.comm != nil && time.Since(j.since) <= rosterTimeout // then another roster may have a place
@@ -286,7 +286,11 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 		j.joined[m.From] = f.Run
 	case kindFull:
 		if f.Run == 0 || f.Run == j.self.Call || j.comm != nil && f.Run == j.comm.run {
-			return false, errors.New("join: " + string(f.data))
+			why := errors.New(string(f.data))
+			if f.Run == 0 {
+				j.failAll(ctx, why)
+			}
+			return false, fmt.Errorf("join: %w", why)
 		}
 	case kindRoster:
 		r := new(roster)
@@ -322,6 +326,15 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 		}
 	}
 	return false, nil
+}
+
+// failAll tells all members why their joins fail, as some of them have a wrong size, and waits until they have taken that. Those
+// members do the same: not all of them may have a session with this one.
+func (j *joining) failAll(ctx context.Context, why error) {
+	ctx, cancel := context.WithTimeout(ctx, rosterTimeout)
+	defer cancel()
+	_ = j.g.Cast(ctx, rejection(0, why))
+	j.g.Flush(ctx)
 }
 
 // left handles the end of a session.
