@@ -328,7 +328,7 @@ func (j *joining) handle(ctx context.Context, m group.Message) (started bool, _ 
 	return false, nil
 }
 
-// failAll tells all members why their joins fail, as some of them have a wrong size, and waits until they have taken that. Those
+// failAll sends all members the reason why joins fail, as some of them have a wrong size, and waits until they have it. Those
 // members do the same: not all of them may have a session with this one.
 func (j *joining) failAll(ctx context.Context, why error) {
 	ctx, cancel := context.WithTimeout(ctx, rosterTimeout)

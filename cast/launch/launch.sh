@@ -92,7 +92,7 @@ fetch() {
 			q=${f%:*};
 			q=${q#\[};
 			bash -c "exec 3<>/dev/tcp/\$0/\$1 || exit; printf \"GET /%s HTTP/1.0\r\n\r\n\" \$2 >&3;
-				head -c \$3 <&3 | { while read -r l && [ \${#l} -gt 1 ]; do :; done; cat; }" "${q%\]}" "${f##*:}" "${l%% *}" $((s + 4096));;
+				head -c \$3 <&3 | { n=0; while read -r -n 4096 l && [ \${#l} -gt 1 ] && [ \$((n += \${#l})) -lt 4096 ]; do :; done; cat; }" "${q%\]}" "${f##*:}" "${l%% *}" $((s + 4096));;
 		esac | head -c "$s" >"$d/a";
 		if [ -s "$d/a" ]; then return; fi;
 	done;
