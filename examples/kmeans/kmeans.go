@@ -70,6 +70,9 @@ func decode(b []byte) []float64 {
 //
 //nolint:gochecknoglobals // constant
 var newest = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
+	if len(a) != len(b) {
+		return nil, errors.New("workers have other numbers of centroids (-k), or of numbers of a point (-d)")
+	}
 	if decode(b[:8])[0] > decode(a[:8])[0] {
 		a = append(a[:0], b...)
 	}

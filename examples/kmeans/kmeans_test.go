@@ -203,7 +203,8 @@ func TestTwoWorkersKilledAfterLastIteration(t *testing.T) {
 	}
 }
 
-// TestInvalidJob rejects a file with fewer points than centroids, numbers out of range, and a worker without a name.
+// TestInvalidJob rejects a file with fewer points than centroids, numbers out of range, a worker without a name, and a file of centroids
+// in a directory that does not exist.
 func TestInvalidJob(t *testing.T) {
 	points := filepath.Join(t.TempDir(), "points")
 	if err := os.WriteFile(points, make([]byte, 32), 0o644); err != nil {
@@ -214,6 +215,7 @@ func TestInvalidJob(t *testing.T) {
 		"-name is missing":       {d: 2, k: 1, iterations: 1, size: 1},
 		"at least 1":             {k: 1, iterations: 1, size: 1},
 		"part 2 of 2 workers":    {d: 2, k: 1, iterations: 1, part: 2, size: 2},
+		"-o: ":                   {d: 2, k: 1, iterations: 1, size: 1, name: "points", out: filepath.Join(points, "none", "centroids")},
 	} {
 		j.points = points
 		if err := j.run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {

@@ -64,6 +64,9 @@ func (j job) run(ctx context.Context) error {
 	if j.name == "" {
 		return errors.New("-name is missing: who knows the name can join")
 	}
+	if _, err := os.Stat(filepath.Dir(j.out)); err != nil { // before hours of work
+		return fmt.Errorf("-o: %w", err)
+	}
 	b, err := os.ReadFile(j.points)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ type processWorker struct {
 	Tracker, Name, Out     string
 	Cluster                string
 	Part, Size, Dimensions int
+	Centroids              int // testCentroids if 0
 	StopAt                 int // iteration before which it stops itself, if not 0
 	WaitAt                 int // iteration before which it waits for the end of its input, if not 0
 	Peers                  int // connections that it has before it reports its start
@@ -61,7 +63,7 @@ func (p *processWorker) run() error {
 	points := randomPoints(testPoints, p.Dimensions)
 	n := testPoints / 4 * p.Dimensions
 	w := &worker{
-		state: state{d: p.Dimensions, centroids: slices.Clone(points[:p.Dimensions*testCentroids])},
+		state: state{d: p.Dimensions, centroids: slices.Clone(points[:p.Dimensions*cmp.Or(p.Centroids, testCentroids)])},
 		node:  node, name: p.Name, size: p.Size, rejoin: time.Minute, points: points[p.Part*n : (p.Part+1)*n], sum: collective.SumFloat64,
 		write: func(centroids []float64) error { return os.WriteFile(p.Out, encode(centroids), 0o644) },
 	}
@@ -251,12 +253,15 @@ func TestTwoGroupsOfOneName(t *testing.T) {
 	}
 }
 
-// A worker of another version of the program calls AllReduce with other vectors.
-func TestWorkerOfAnotherVersion(t *testing.T) {
+// A worker has other numbers of a point, or other centroids.
+func TestWorkerWithOtherNumbers(t *testing.T) {
 	t.Parallel()
-	p := newProcesses(t)
-	p.start(processWorker{Part: 0, Size: 3})
-	p.start(processWorker{Part: 1, Size: 3})
-	p.start(processWorker{Part: 2, Size: 3, Dimensions: testDimensions + 1})
-	p.checkAllFail("calls AllReduce")
+	for _, other := range []processWorker{{Dimensions: testDimensions + 1}, {Centroids: testCentroids + 1}} {
+		p := newProcesses(t)
+		p.start(processWorker{Part: 0, Size: 3})
+		p.start(processWorker{Part: 1, Size: 3})
+		other.Part, other.Size = 2, 3
+		p.start(other)
+		p.checkAllFail("other numbers of centroids")
+	}
 }
