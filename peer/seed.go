@@ -108,7 +108,7 @@ func (n *Node) Seed(ctx context.Context, path string, opt SeedOptions) (*Transfe
 	}
 	m, info, err := opt.scan(ctx, root, n)
 	if errors.Is(err, proto.ErrLeadsOut) {
-		err = fmt.Errorf("%w: give --follow-links to take what such links lead to", err)
+		err = fmt.Errorf("%w: seed, cast and gather take what such links lead to with --follow-links", err)
 	}
 	if err != nil {
 		return nil, err
