@@ -101,5 +101,5 @@ func DataDir(dir string) (string, error) {
 	if dir == "" {
 		return "", errors.New("no data directory: give --data, or set MOB_DATA")
 	}
-	return filepath.Abs(dir)
+	return absolute(dir)
 }

@@ -89,9 +89,12 @@ func (o *outFile) write(env *command.Env, b []byte, root string) error {
 // name begins with a dot: in a home directory, shells and other programs read such files without being told. flag
 // takes the path.
 func chosenPath(dir, name, flag string) (string, error) {
-	path := filepath.Join(dir, name)
+	path := name
+	if dir != "" {
+		path = strings.TrimSuffix(dir, "/") + "/" + name // [filepath.Join] takes LINK/.. for the directory of the link
+	}
 	if strings.HasPrefix(name, ".") {
-		return "", fmt.Errorf("the name %s begins with a dot: to create it, give its path: %s %s", shellWord(name), flag, shellWord(path))
+		return "", fmt.Errorf("the name %s begins with a dot: to create it, give its path: %s %s", shellWord(name), flag, shellWord(filepath.Join(dir, name)))
 	}
 	return path, nil
 }
