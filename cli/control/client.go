@@ -305,10 +305,10 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	return c.unexpected(err)
 }
 
-// endOfConn reports whether err means that the other end has closed. net/http has a text for a connection that is closed
-// before the request is sent.
+// endOfConn reports whether err means that the other end has closed. net/http then closes this end too, which another of its
+// goroutines may meet first, and has a text for a connection that is closed before the request is sent.
 func endOfConn(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
 		strings.HasSuffix(err.Error(), "server closed idle connection")
 }
