@@ -413,7 +413,11 @@ func TestClientLeft(t *testing.T) {
 	if _, err := answer.(task).run(ctx); err != nil {
 		t.Error(err)
 	}
-	if all := n.Transfers(); len(all) != 1 || !errors.Is(all[0].Err(), peer.ErrStopped) {
-		t.Errorf("%d transfers, %v", len(all), all[0].Err())
+	get, err := n.Transfer(link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := get.Err(); !errors.Is(err, peer.ErrStopped) {
+		t.Errorf("the get has ended with %v", err)
 	}
 }
