@@ -61,7 +61,7 @@ func guardCases(t testing.TB) []guardCase {
 	claimer := onFast("claimer", member(100*netns.MBps)) // a SlowNIC, so that the run does not wait for C2
 	claimer.system.Instead = map[string][]string{"C2": {"faulty", "--fault", "claimer"}}
 	return []guardCase{
-		onFast("clean", func(*Case) {}),
+		onFast(cleanCase, func(*Case) {}),
 		onFast("slow member", member(0.5*netns.MBps)),
 		onFast("10% killed", func(c *Case) { c.Kills = Kills{Percent: 10, After: 5 * time.Second} }),
 		claimer,

@@ -32,15 +32,23 @@ func addGuardRow(rows []guardRow, r guardRow) []guardRow {
 
 const (
 	guardTolerance = 0.05 // the most that a ratio may be below the accepted one
+	cleanTolerance = 0.15 // the same for the share of the clean case, which is lower on a slower machine
 	guardCopies    = 1.07 // the most copies that may enter a cluster or a rack, unless more are accepted
 	copiesSpread   = 0.02 // the most that copies may exceed an accepted number above guardCopies
 )
+
+// cleanCase is the name of the first case, which the other ones are compared with.
+const cleanCase = "clean"
 
 // check returns an error if the row is worse than the accepted one permits. A ratio that is not a
 // number is one of a case without a share, beside a clean case without a share.
 func (r guardRow) check(accepted guardRow) error {
 	var errs []error
-	if least := accepted.ratio - guardTolerance; r.ratio < least || math.IsNaN(r.ratio) {
+	least := accepted.ratio - guardTolerance
+	if r.name == cleanCase {
+		least = accepted.ratio - cleanTolerance
+	}
+	if r.ratio < least || math.IsNaN(r.ratio) {
 		errs = append(errs, fmt.Errorf("%s: ratio %.3f, must be at least %.3f", r.name, r.ratio, least))
 	}
 	most := guardCopies
@@ -182,7 +190,7 @@ func TestGuardCheckTwice(t *testing.T) {
 		"one misses once":  {ratios{"clean": 0.9, "a": 1, "b": 0.9}, ratios{"clean": 0.9, "b": 1}, []string{"clean", "b"}, ""},
 		"one misses twice": {ratios{"clean": 0.9, "a": 0.5, "b": 1}, ratios{"clean": 0.9, "a": 0.6}, []string{"clean", "a"}, "a: ratio 0.600, must be at least 0.950"},
 		"the clean case misses the second time only": {ratios{"clean": 0.9, "a": 0.5, "b": 1}, ratios{"clean": 0.5, "a": 1}, []string{"clean", "a"}, ""},
-		"the clean case misses twice":                {ratios{"clean": 0.5, "a": 1, "b": 1}, ratios{"clean": 0.6}, []string{"clean"}, "clean: ratio 0.600, must be at least 0.850"},
+		"the clean case misses twice":                {ratios{"clean": 0.5, "a": 1, "b": 1}, ratios{"clean": 0.6}, []string{"clean"}, "clean: ratio 0.600, must be at least 0.750"},
 	} {
 		var passes [][]string
 		err := checkTwice([]string{"clean", "a", "b"}, accepted, func(names []string) (rows []guardRow) {
