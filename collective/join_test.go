@@ -266,7 +266,7 @@ func TestWrongSizeFailsAllMembers(t *testing.T) {
 	}
 }
 
-// TestRejectionOfAllIsRepeated checks that a member tells the members of which the sender may not know why all joins fail.
+// TestRejectionOfAllIsRepeated checks that a member sends the reason why all joins fail on: its sender may not know all members.
 func TestRejectionOfAllIsRepeated(t *testing.T) {
 	nodes := peertest.Clusters(t, 1, 2)
 	s := script(t, nodes[0], "repeated")
