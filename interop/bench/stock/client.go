@@ -130,9 +130,10 @@ func (c *Client) command(i *Instance) (*exec.Cmd, error) {
 	}
 	if c.name == "transmission" {
 		if strings.HasPrefix(i.torrent, "magnet:") {
-			// The daemon takes links by RPC only, the command as an argument.
-			return i.exec("transmission-cli", "--config-dir", i.dir, "--download-dir", i.data,
-				"--port", strconv.Itoa(Port), "--finish", i.hook, i.torrent), nil
+			// The daemon takes links by RPC only, the command as an argument. Transmission pauses a torrent for a
+			// moment when it has the metadata; the command ends, with status 0, if it looks just then.
+			return i.exec("sh", "-c", `while transmission-cli "$@"; do :; done`, "sh", "--config-dir", i.dir,
+				"--download-dir", i.data, "--port", strconv.Itoa(Port), "--finish", i.hook, i.torrent), nil
 		}
 		if err := i.watch(); err != nil {
 			return nil, err
