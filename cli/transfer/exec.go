@@ -3,9 +3,9 @@ package transfer
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -23,19 +23,18 @@ func checkExec(fl *pflag.FlagSet, line string) error {
 }
 
 // runCommand runs a command line on complete content, and does nothing for an empty line. An interrupt is sent to the
-// command, and runCommand waits until it has exited. Its error has the command's exit status, as a shell reports it.
+// command, see [command.Env.RunShell]. Its error has the command's exit status, as a shell reports it.
 func runCommand(ctx context.Context, a *command.App, line string, st peer.Status) error {
 	if line == "" {
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, "sh", "-c", line)
-	cmd.Env = append(os.Environ(), "MOB_PATH="+st.Root, "MOB_ID="+st.ID)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.In, a.Out, a.Err
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	var failed *exec.ExitError
-	if err := cmd.Run(); !errors.As(err, &failed) {
+	if err := a.RunShell(ctx, line, "MOB_PATH="+st.Root, "MOB_ID="+st.ID); !errors.As(err, &failed) {
 		return err
 	}
-	status, _ := launch.ExitStatus(failed.ProcessState)
+	status, by := launch.ExitStatus(failed.ProcessState)
+	if ctx.Err() != nil && by == syscall.SIGKILL {
+		return command.Interruptedf("interrupted: the command of --exec did not end, and was killed")
+	}
 	return command.Exitf(status, "the command of --exec failed: %v", failed)
 }

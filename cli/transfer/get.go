@@ -58,7 +58,8 @@ site (the first part of --cluster) until they are complete, request nothing for 
 
 --exec runs a command with sh, once the content is complete and on the disk, and after
 the receipt. Its environment has MOB_PATH, the absolute path of the content, and MOB_ID,
-its id. The get exits with the status of the command.
+its id. The get exits with the status of the command. An interrupt is sent to the command,
+and what is left of it after 10 s is killed.
 
 While a transfer of this node with a higher --priority receives or sends, the lower ones
 share 5 % of the bytes in that direction, at least 64 KiB/s. "mob limit --for PATH
