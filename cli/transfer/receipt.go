@@ -58,7 +58,11 @@ func newReceipt(st peer.Status) receipt {
 // printReceipt prints the cost of a get, in one line.
 func printReceipt(a *command.App, st peer.Status) error {
 	r := newReceipt(st)
-	text := fmt.Sprintf("%s: %s in %s, %s; ", r.Path, term.Bytes(r.Bytes), term.Duration(st.Elapsed), term.Rate(r.Rate))
+	text := fmt.Sprintf("%s: %s in %s", r.Path, term.Bytes(r.Bytes), term.Duration(st.Elapsed))
+	if r.FromWAN+r.FromLAN > 0 { // else it existed
+		text += ", " + term.Rate(r.Rate)
+	}
+	text += "; "
 	for _, n := range command.Networks(st) {
 		text += term.Bytes(n.In) + " from " + n.Group + ", "
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/cli/command"
 	"github.com/mobgrid/mob/peer"
@@ -29,5 +30,19 @@ func TestReceiptLevels(t *testing.T) {
 	err := printReceipt(&command.App{Env: &command.Env{Out: &out}}, st)
 	if want := "; 0 B from WAN, 10 MB from g, 60 MB from g/1, 0 B duplicate"; err != nil || !strings.Contains(out.String(), want) {
 		t.Errorf("%q, %v; want %q", &out, err, want)
+	}
+}
+
+func TestReceiptRate(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[int64]string{
+		0:   "/x: 2.0 MB in 2.0s; 0 B from WAN, 0 B from LAN, 0 B duplicate, 2.0 MB already there\n",
+		1e6: "/x: 2.0 MB in 2.0s, 500 kB/s; 1.0 MB from WAN, 0 B from LAN, 0 B duplicate, 1.0 MB already there\n",
+	} {
+		st := peer.Status{Root: "/x", Length: 2e6, Elapsed: 2 * time.Second, SwarmStatus: peer.SwarmStatus{Traffic: peer.Traffic{WANIn: in}}}
+		var out bytes.Buffer
+		if err := printReceipt(&command.App{Env: &command.Env{Out: &out}}, st); err != nil || out.String() != want {
+			t.Errorf("%q, %v; want %q", &out, err, want)
+		}
 	}
 }
