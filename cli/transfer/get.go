@@ -146,8 +146,8 @@ func (f *getFlags) run(ctx context.Context, a *command.App, args []string) (err 
 	f.Link, f.Flush = link.String(), f.exec != ""
 	if pipe {
 		err = a.CheckOut()
-	} else {
-		f.Path, err = destination(f.out, link)
+	} else if f.Path, err = destination(f.out, link); err == nil {
+		err = checkNotOut(a, f.Path)
 	}
 	if err != nil {
 		return err
@@ -256,6 +256,14 @@ func destination(out string, link *proto.Link) (string, error) {
 		}
 	}
 	return command.AbsPath(out)
+}
+
+// checkNotOut fails if a path leads to standard output, which the daemon cannot open.
+func checkNotOut(a *command.App, path string) error {
+	if info, err := os.Stat(path); err == nil && a.IsOut(info) {
+		return fmt.Errorf("%s is standard output: -o - writes the content there", path)
+	}
+	return nil
 }
 
 // explainExists adds a remedy to the error of an existing destination.
