@@ -48,9 +48,18 @@ func (d *download) run(ctx context.Context) error {
 // progress implements [job].
 func (d *download) progress() (p Progress) {
 	if t := d.transfer.Load(); t != nil {
-		p = ProgressOf(t.Progress())
+		p = d.progressOf(t.Progress())
 	}
 	p.Overwriting = d.overwriting()
+	return p
+}
+
+// progressOf is [ProgressOf] of the transfer, for whose place a new destination is made before: then there is nothing to hash.
+func (d *download) progressOf(st peer.Status) Progress {
+	p := ProgressOf(st)
+	if st.Phase == peer.Checking && st.Waiting == "" && !d.existed {
+		p.Waiting = "the disk"
+	}
 	return p
 }
 

@@ -22,3 +22,14 @@ func TestProgressOf(t *testing.T) {
 		}
 	}
 }
+
+// TestProgressOfNewDestination checks that a host is not reported to hash existing files if nothing was at the destination.
+func TestProgressOfNewDestination(t *testing.T) {
+	t.Parallel()
+	for existed, want := range map[bool]string{true: "the hashes of existing files", false: "the disk"} {
+		d := &download{place: &place{existed: existed}}
+		if got := d.progressOf(peer.Status{Phase: peer.Checking}); got.Waiting != want {
+			t.Errorf("existed %t: waiting for %s, want %s", existed, got.Waiting, want)
+		}
+	}
+}
