@@ -27,9 +27,9 @@ func (r *checkedWriter) Write(b []byte) (int, error) {
 }
 
 var (
-	errNoOut = errors.New("standard output is closed, and what the command prints would be lost: " +
-		"redirect it, to /dev/null if it is not wanted")
-	errNoIn = errors.New("standard input is closed: redirect it, from /dev/null if it is to be empty")
+	errNoOut = errors.New("standard output is closed, or /dev/null that is open for reading too, and what the command prints would be lost: " +
+		"redirect it, with >/dev/null if it is not wanted")
+	errNoIn = errors.New("standard input is closed, or /dev/null that is open for writing too: redirect it, with </dev/null if it is to be empty")
 )
 
 // CheckOut fails if standard output was closed when the process started.
@@ -39,7 +39,8 @@ func (env *Env) CheckOut() error { return checkOpened(env.Out, errNoOut) }
 func (env *Env) CheckIn() error { return checkOpened(env.In, errNoIn) }
 
 // checkOpened returns closed if file is one that was closed when the process started. Go's runtime opens
-// /dev/null in its place, for reading and writing, where a shell's redirection does one of these.
+// /dev/null in its place, for reading and writing, where a shell's redirection does one of these. Some programs open it so for the
+// programs that they start, as subprocess.DEVNULL of Python does: only commands whose output must not be lost check it.
 func checkOpened(file any, closed error) error {
 	f, ok := file.(*os.File)
 	if !ok {
