@@ -1,8 +1,8 @@
 // Package bdecode reads bencoded values (BEP 3) of a malicious peer. General decoders allocate a multiple of their input.
 // [ReadDict] allocates only for the keys that its caller knows, and a [Value] is a part of the input.
 //
-// Like clients, it accepts keys in any order, and any value of an unknown key. It rejects repeated known keys and more
-// than 64 levels.
+// Like clients, it accepts keys in any order, and any value of an unknown key. It rejects more than 64 levels, and, except
+// for [ReadFirst], repeated known keys.
 package bdecode
 
 import (
@@ -124,6 +124,15 @@ type Dict map[string]Value
 
 // ReadDict reads a dictionary, and returns the number of bytes after it.
 func ReadDict(b []byte, known ...string) (d Dict, after int, err error) {
+	return readDict(b, false, known)
+}
+
+// ReadFirst is [ReadDict], except that the first value of a repeated key counts, as in libtorrent. In other clients the last one does.
+func ReadFirst(b []byte, known ...string) (d Dict, after int, err error) {
+	return readDict(b, true, known)
+}
+
+func readDict(b []byte, first bool, known []string) (d Dict, after int, err error) {
 	if len(b) == 0 || b[0] != 'd' {
 		return nil, 0, errors.New("want a dictionary")
 	}
@@ -145,7 +154,7 @@ func ReadDict(b []byte, known ...string) (d Dict, after int, err error) {
 		v, rest, _ = split(rest)
 		i := slices.IndexFunc(known, func(name string) bool { return name == string(key) })
 		switch {
-		case i < 0:
+		case i < 0 || first && d[known[i]] != nil:
 		case d[known[i]] != nil:
 			return nil, 0, fmt.Errorf("duplicate key %q", key)
 		default:

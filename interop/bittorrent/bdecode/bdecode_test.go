@@ -96,6 +96,9 @@ func TestReadDictRejects(t *testing.T) {
 			t.Errorf("%.40q: %v", in, d)
 		}
 	}
+	if d, after, err := ReadFirst([]byte("d1:ai1e1:bi3e1:ai2eex"), "a", "b"); err != nil || after != 1 || d.Integer("a") != 1 || d.Integer("b") != 3 {
+		t.Error("of a repeated key the first value does not count", d, after, err)
+	}
 	deepest := "d1:x" + strings.Repeat("l", maxDepth-1) + strings.Repeat("e", maxDepth-1) + "e"
 	if _, _, err := ReadDict([]byte(deepest), "x"); err != nil {
 		t.Error(err)

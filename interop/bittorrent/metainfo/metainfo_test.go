@@ -346,6 +346,7 @@ func TestParseLiberally(t *testing.T) {
 	good := info("6:lengthi9e", oneName, oneSize, onePiece)
 	unsorted := info(onePiece, oneSize, oneName, "6:lengthi9e")
 	for _, tt := range []struct{ name, in, want string }{
+		{"repeated keys", "d8:announce3:u:17:comment1:c8:announce3:u:27:comment1:d4:info" + good + "e", "[[u:1]] c"},
 		{"newline behind it", "d4:info" + good + "e\n", "[] "},
 		{"a page behind it", "d4:info" + good + "e\r\n\x00<html>", "[] "},
 		{"keys not sorted", "d4:info" + unsorted + "8:announce3:u:1" + "7:comment1:ce", "[[u:1]] c"},

@@ -27,20 +27,22 @@ type Metainfo struct {
 }
 
 // Parse decodes and validates a torrent file. The result does not keep b. It ignores bytes
-// after the file's dictionary, and trackers, texts and times of a type other than BEP 3
-// specifies.
+// after the file's dictionary, and trackers, texts and times that are repeated, or of a type
+// other than BEP 3 specifies. It rejects a second info dictionary: clients differ in which one
+// they read.
 func Parse(b []byte) (*Metainfo, error) {
 	if len(b) > MaxFile {
 		return nil, fmt.Errorf("torrent file of %d bytes, at most %d", len(b), MaxFile)
 	}
-	d, _, err := bdecode.ReadDict(b, "info", "announce", "announce-list", "comment", "created by", "creation date")
-	if err == nil && d["info"] == nil {
+	info, _, err := bdecode.ReadDict(b, "info")
+	if err == nil && info["info"] == nil {
 		err = errors.New("no info dictionary")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("torrent file: %w", err)
 	}
-	t, err := ParseInfo(slices.Clone(d["info"]))
+	d, _, _ := bdecode.ReadFirst(b, "announce", "announce-list", "comment", "created by", "creation date") // b is a dictionary
+	t, err := ParseInfo(slices.Clone(info["info"]))
 	if err != nil {
 		return nil, err
 	}
