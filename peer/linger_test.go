@@ -105,16 +105,13 @@ func TestWaitAllOfUnreachable(t *testing.T) {
 	}
 }
 
-// deadTracker fails every announce, and never answers a scrape.
+// deadTracker fails every announce. A node that has not announced itself sends no scrape.
 type deadTracker struct{ peer.Finder }
 
 // Announce implements [peer.Finder].
 func (deadTracker) Announce(context.Context, *proto.Announce) (*proto.AnnounceReply, error) {
 	return nil, errors.New("no answer")
 }
-
-// Scrape blocks.
-func (deadTracker) Scrape(context.Context, []byte) (*proto.Scrape, error) { select {} }
 
 // Close implements [peer.Finder].
 func (deadTracker) Close() error { return nil }

@@ -120,19 +120,23 @@ func (v *server) prepare() error {
 	if v.direct != nil {
 		return nil
 	}
-	var wait time.Duration
-	if v.ch == nil {
-		wait = directWait
-	}
 	if now := time.Now(); v.dialed == nil && now.After(v.retry) && v.worthDirect() {
 		v.retry = now.Add(v.swarm.cfg.Faults.DirectRetry)
 		v.dialed = v.dialDirect()
 	}
-	if v.dialed != nil {
+	switch {
+	case v.dialed == nil:
+	case v.ch == nil:
 		select {
 		case v.direct = <-v.dialed:
 			v.dialed = nil
-		case <-time.After(wait):
+		case <-time.After(directWait):
+		}
+	default: // blocks go over the stream until it is open
+		select {
+		case v.direct = <-v.dialed:
+			v.dialed = nil
+		default:
 		}
 	}
 	if v.direct != nil {
