@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mobgrid/mob/collective"
@@ -79,12 +80,27 @@ var newest = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
 	return a, nil
 }}
 
+// distinct merges the numbers of workers with each part. They are to have a part each.
+//
+//nolint:gochecknoglobals // constant
+var distinct = collective.Op{Merge: func(a, b []byte) ([]byte, error) {
+	merged, err := collective.SumFloat64.Merge(a, b)
+	if err != nil {
+		return a, err
+	}
+	if part := slices.IndexFunc(decode(merged), func(n float64) bool { return n > 1 }); part >= 0 {
+		return a, fmt.Errorf("several workers have part %d: give each another -part", part)
+	}
+	return merged, nil
+}}
+
 // worker has some of the points in memory.
 type worker struct {
 	state
 	node          *peer.Node
 	name          string        // of the group
 	size          int           // number of workers
+	part, parts   int           // number of its part of the points, and number of parts
 	rejoin        time.Duration // bounds the time in which the remaining workers join again
 	points        []float64
 	sum           collective.Op
@@ -118,6 +134,11 @@ func (w *worker) run(ctx context.Context, iterations int) error {
 }
 
 func (w *worker) iterate(ctx context.Context, c *collective.Comm, iterations int) error {
+	parts := make([]float64, w.parts)
+	parts[w.part] = 1
+	if _, err := c.AllReduce(ctx, encode(parts), distinct); err != nil {
+		return err
+	}
 	last, err := c.AllReduce(ctx, encode(append([]float64{float64(w.iteration)}, w.centroids...)), newest)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func startWorkers(t *testing.T) (all []*worker, points []float64) {
 		t.Cleanup(stop)
 		all = append(all, &worker{
 			state: state{d: testDimensions, centroids: slices.Clone(points[:testDimensions*testCentroids])},
-			node:  node, name: t.Name(), size: testSize, rejoin: time.Minute, points: points[i*testPart : (i+1)*testPart], sum: collective.SumFloat64,
+			node:  node, name: t.Name(), size: testSize, rejoin: time.Minute, part: i, parts: testSize, points: points[i*testPart : (i+1)*testPart], sum: collective.SumFloat64,
 			write: func([]float64) error { return nil },
 		})
 	}

@@ -82,7 +82,7 @@ func (j job) run(ctx context.Context) error {
 	defer stop()
 	w := &worker{
 		state: state{d: j.d, centroids: decode(b[:8*j.d*j.k])}, node: node, name: j.name, size: j.size, rejoin: time.Minute, sum: collective.SumFloat64,
-		points: decode(b[n*j.part/j.size*8*j.d : n*(j.part+1)/j.size*8*j.d]),
+		part: j.part, parts: j.size, points: decode(b[n*j.part/j.size*8*j.d : n*(j.part+1)/j.size*8*j.d]),
 	}
 	w.write = func(centroids []float64) error {
 		each := w.communication / time.Duration(j.iterations)

@@ -24,6 +24,9 @@ import (
 // process is the environment variable with a worker that runs in its own process.
 const process = "KMEANS_TEST_WORKER"
 
+// testParts is the number of parts of the points for workers in processes.
+const testParts = 4
+
 // processWorker is a worker of a job. It has the points of its part.
 type processWorker struct {
 	Tracker, Name, Out     string
@@ -61,10 +64,10 @@ func (p *processWorker) run() error {
 	}
 	defer stop()
 	points := randomPoints(testPoints, p.Dimensions)
-	n := testPoints / 4 * p.Dimensions
+	n := testPoints / testParts * p.Dimensions
 	w := &worker{
 		state: state{d: p.Dimensions, centroids: slices.Clone(points[:p.Dimensions*cmp.Or(p.Centroids, testCentroids)])},
-		node:  node, name: p.Name, size: p.Size, rejoin: time.Minute, points: points[p.Part*n : (p.Part+1)*n], sum: collective.SumFloat64,
+		node:  node, name: p.Name, size: p.Size, rejoin: time.Minute, part: p.Part, parts: testParts, points: points[p.Part*n : (p.Part+1)*n], sum: collective.SumFloat64,
 		write: func(centroids []float64) error { return os.WriteFile(p.Out, encode(centroids), 0o644) },
 	}
 	w.before = func() {
@@ -230,7 +233,7 @@ func TestTwoGroupsOfOneName(t *testing.T) {
 	t.Parallel()
 	p := newProcesses(t)
 	for i := range 4 {
-		p.start(processWorker{Part: i % 2, Size: 2, WaitAt: testIterations / 2})
+		p.start(processWorker{Part: i, Size: 2, WaitAt: testIterations / 2})
 	}
 	ended := make(chan int)
 	for i, cmd := range p.all {
@@ -264,4 +267,14 @@ func TestWorkerWithOtherNumbers(t *testing.T) {
 		p.start(other)
 		p.checkAllFail("other numbers of centroids")
 	}
+}
+
+// Two workers have the same part of the points.
+func TestWorkersWithOnePart(t *testing.T) {
+	t.Parallel()
+	p := newProcesses(t)
+	for _, part := range []int{0, 2, 2} {
+		p.start(processWorker{Part: part, Size: 3})
+	}
+	p.checkAllFail("several workers have part 2")
 }
