@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ func newFeedNew(a *command.App) *cobra.Command {
 			fl.StringArrayVar(&trackers, "tracker", nil, "`MULTIADDR` of the tracker where publisher and followers meet; repeatable")
 		},
 		Run: func(ctx context.Context, a *command.App, args []string) (err error) {
+			if !utf8.ValidString(args[0]) { // the daemon receives it in JSON
+				return command.Usagef("%q is not valid UTF-8: choose another name", args[0])
+			}
 			addrs, err := daemon.ParseTrackers(trackers)
 			if err != nil {
 				return command.Usagef("%w", err)
@@ -109,6 +113,9 @@ func (f *feedPost) run(ctx context.Context, a *command.App, args []string) (err 
 	}
 	if f.Push = int64(push); push == 0 {
 		f.Push = -1
+	}
+	if !utf8.ValidString(f.Note) {
+		return command.Usagef("--note %q is not valid UTF-8", f.Note)
 	}
 	if args[1] == pipeArg {
 		return command.Usagef("standard input cannot be posted: write it to a file; a file of that name is ./-")
