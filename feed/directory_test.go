@@ -194,7 +194,7 @@ func TestTransferAtVersion(t *testing.T) {
 	}
 }
 
-// TestDirectoryTaken follows a feed into the data directory, and into a seed: nothing is made there.
+// TestDirectoryTaken follows a feed into the data directory, and into a seed: that fails, and nothing is made there.
 func TestDirectoryTaken(t *testing.T) {
 	t.Parallel()
 	d := peertest.NewTracker()
@@ -207,39 +207,51 @@ func TestDirectoryTaken(t *testing.T) {
 	}
 	for dir, want := range map[string]string{follower.data: "data directory", seed: "another transfer"} {
 		dir = filepath.Join(dir, "versions")
-		if err := follower.feeds.Follow(feed.Settings{Link: link, Dir: dir}); err != nil {
-			t.Fatal(err)
+		if err := follower.feeds.Follow(feed.Settings{Link: link, Dir: dir}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
 		}
-		peertest.Eventually(t, "the status says why", func() bool {
-			info := follower.feeds.All()[0]
-			return info.Newest == 1 && strings.Contains(info.Error, want)
-		})
 		if _, err := os.Stat(dir); !os.IsNotExist(err) {
 			t.Errorf("%s: %v", dir, err)
 		}
-		if err := follower.feeds.Remove("config"); err != nil {
-			t.Fatal(err)
-		}
+	}
+	if all := follower.feeds.All(); len(all) > 0 {
+		t.Errorf("feeds: %+v", all)
 	}
 }
 
-// TestNoDirectory follows a feed into a directory that cannot be made: it is made once that is possible.
+// TestNoDirectory follows a feed into a directory that cannot be made: that fails. If it cannot be made when the node starts
+// again, it is made once that is possible.
 func TestNoDirectory(t *testing.T) {
 	t.Parallel()
 	d := peertest.NewTracker()
 	publisher, h := start(t, d, "A", t.TempDir()), start(t, d, "A", t.TempDir())
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
+	parent := filepath.Join(t.TempDir(), "parent")
+	settings := feed.Settings{Link: publisher.newFeed("config"), Dir: filepath.Join(parent, "versions"), Exec: "true"}
+	if err := os.WriteFile(parent, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.feeds.Follow(feed.Settings{Link: publisher.newFeed("config"), Dir: filepath.Join(file, "versions"), Exec: "true"}); err != nil {
+	if err := h.feeds.Follow(settings); err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("below a file: %v", err)
+	}
+	if all := h.feeds.All(); len(all) > 0 {
+		t.Errorf("feeds: %+v", all)
+	}
+	if err := errors.Join(os.Remove(parent), h.feeds.Follow(settings)); err != nil {
 		t.Fatal(err)
 	}
+	h.stop()
+	if err := errors.Join(os.RemoveAll(parent), os.WriteFile(parent, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	h = start(t, d, "A", h.data)
 	failed := func() bool { return strings.Contains(h.feeds.All()[0].Error, "not a directory") }
 	peertest.Eventually(t, "the status has the error", failed)
+	if err := h.feeds.Follow(settings); err == nil {
+		t.Error("no error while the directory cannot be made")
+	}
 	publisher.post("config", write(t, map[string][]byte{"a": []byte("one")}))
 	peertest.Eventually(t, "the status has the error of version 1", func() bool { return failed() && h.feeds.All()[0].Newest == 1 })
-	if err := os.Remove(file); err != nil {
+	if err := os.Remove(parent); err != nil {
 		t.Fatal(err)
 	}
 	h.await(1)

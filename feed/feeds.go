@@ -139,7 +139,7 @@ func (s *Feeds) New(name string, l *Link) error {
 	return nil
 }
 
-// Follow starts to follow a feed, or changes how it is followed.
+// Follow starts to follow a feed, or changes how it is followed. It fails if no version can be written to the directory.
 func (s *Feeds) Follow(settings Settings) error {
 	l, err := ParseLink(settings.Link)
 	if err != nil {
@@ -153,15 +153,19 @@ func (s *Feeds) Follow(settings Settings) error {
 			return fmt.Errorf("%s has the versions of the feed %s: choose another directory", other.Dir, cmp.Or(other.link.Name, id))
 		}
 	}
-	if e := s.all[l.ID()]; e != nil {
-		switch {
-		case e.Dir == "":
-			return errors.New("this node publishes the feed")
-		case e.Dir != settings.Dir:
-			return fmt.Errorf("this node follows the feed in %s: `mob feed rm` it first", e.Dir)
-		case e.Settings == settings && e.role != nil:
-			return nil
-		}
+	e := s.all[l.ID()]
+	switch {
+	case e == nil:
+	case e.Dir == "":
+		return errors.New("this node publishes the feed")
+	case e.Dir != settings.Dir:
+		return fmt.Errorf("this node follows the feed in %s: `mob feed rm` it first", e.Dir)
+	}
+	if err := makeDirectory(s.node, settings.Dir); err != nil {
+		return err
+	}
+	if e != nil && e.Settings == settings && e.role != nil {
+		return nil
 	}
 	return s.put(s.entry(settings, l))
 }

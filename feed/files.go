@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/mobgrid/mob/peer"
 )
 
 // opener opens the files of a version at a path. A FIFO there does not block it.
@@ -30,6 +32,22 @@ func sameDirectory(a, b string) bool {
 	one, errOne := os.Stat(a)
 	other, errOther := os.Stat(b)
 	return a == b || errOne == nil && errOther == nil && os.SameFile(one, other)
+}
+
+// makeDirectory makes the directory of the versions before there is one. It fails if versions cannot be written there.
+func makeDirectory(n *peer.Node, dir string) error {
+	err := n.CheckPath(VersionPath(dir, 0)) // no version has that
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err != nil {
+		return err
+	}
+	const writeAndSearch = 2 | 1
+	if err := syscall.Access(dir, writeAndSearch); err != nil {
+		return &os.PathError{Op: "write to", Path: dir, Err: err}
+	}
+	return nil
 }
 
 // switchLink makes a symbolic link to a version, which replaces an earlier one atomically. It fails if there is something else.

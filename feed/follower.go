@@ -194,11 +194,7 @@ const (
 
 // run implements role.
 func (f *follower) run(ctx context.Context) {
-	err := f.node.CheckPath(f.path(0)) // no version has that
-	if err == nil {
-		err = os.MkdirAll(f.dir, 0o777) // before there is a version
-	}
-	if err != nil {
+	if err := makeDirectory(f.node, f.dir); err != nil {
 		f.fail(err, "the directory of the versions cannot be made")
 	}
 	received := make(chan struct{})

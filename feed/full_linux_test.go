@@ -69,3 +69,23 @@ func TestPartMakesRoom(t *testing.T) {
 	}
 	peertest.EqualFile(t, f.latest(), other)
 }
+
+// A directory for versions on a read-only file system is rejected, whether it exists or not.
+func TestReadOnlyDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_RDONLY, ""); err != nil {
+		t.Skip("a read-only file system cannot be mounted here: ", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	n := peertest.Start(t, "A")
+	for _, path := range []string{dir, filepath.Join(dir, "versions")} {
+		if err := makeDirectory(n, path); !errors.Is(err, syscall.EROFS) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
