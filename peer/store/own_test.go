@@ -91,6 +91,18 @@ func TestTakeOverOfPart(t *testing.T) {
 	p.wantMode(".", 0o700)
 }
 
+// TestTakeOverKeepsMode takes over a directory of the user's for content whose manifest has no mode for it.
+func TestTakeOverKeepsMode(t *testing.T) {
+	p := removable(t)
+	p.ok(errors.Join(os.Mkdir(p.root, 0o750), os.Chmod(p.root, 0o750)))
+	d := p.got(store.Adopt(p.dir, p.root, p.Manifest, p.files))
+	p.ok(d.TakeOver())
+	p.putAll(d)
+	p.ok(d.Finish())
+	p.Verify(t, p.root)
+	p.wantMode(".", 0o750)
+}
+
 // TestTakeOverComplete changes a link and an empty file of a complete copy, and takes them over. They are as in the content again.
 func TestTakeOverComplete(t *testing.T) {
 	p := removable(t)
