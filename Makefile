@@ -88,7 +88,7 @@ test:
 	@set -euo pipefail; \
 	{ failed=0; \
 	  go test -json -short -count=1 . || failed=1; \
-	  go test -json -short $(UNITS) $(SIM) || failed=1; \
+	  go test -json -short -timeout 20m $(UNITS) $(SIM) || failed=1; \
 	  $(if $(GRID),go test -json -short -count=1 -p 1 $(GRID) || failed=1;) \
 	  exit $$failed; \
 	} | go run .ci/report.go
@@ -100,7 +100,7 @@ race:
 	@set -euo pipefail; \
 	{ failed=0; \
 	  pure=$$(mktemp); CGO_ENABLED=0 go test -json -p 1 -shuffle=on -count=$(COUNT) $(PURE) >$$pure & \
-	  go test -json -race -p 3 -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
+	  go test -json -race -timeout 30m -p 3 -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
 	  wait $$! || failed=1; \
 	  cat $$pure; rm $$pure; \
 	  exit $$failed; \
