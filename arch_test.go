@@ -120,7 +120,7 @@ var table = map[string]rule{
 	"cli/control":   {ours: []string{"feed", "membership", "mob/plan", "mob/quota", "peer", "peer/datadir", "peer/limit", "peer/metadata", "peer/store", "peer/store/vfs", "proto", "tracker"}, tests: []string{"peer/peertest"}},
 	"cli/web":       {ours: []string{"mob/quota", "peer/datadir"}, outside: []string{}},
 	"cli":           {ours: []string{"cli/casting", "cli/command", "cli/daemon", "cli/demo", "cli/network", "cli/status", "cli/term", "cli/transfer"}, tests: []string{"cli/clitest", "cli/control", "interop/netns", "peer", "peer/peertest", "peer/transport", "proto", "tracker"}},
-	"cli/command":   {ours: []string{"cli/control", "cli/term", "feed", "mob/plan", "peer", "proto"}},
+	"cli/command":   {ours: []string{"cli/control", "cli/term", "feed", "mob/plan", "peer", "peer/store/vfs", "proto"}},
 	"cli/topology":  {ours: []string{"cli/term", "mob/plan", "peer/limit"}, outside: []string{"github.com/pelletier/go-toml/v2"}},
 	"cli/term":      {outside: []string{"github.com/dustin/go-humanize", "github.com/mattn/go-runewidth", "github.com/vbauerster/mpb/v8"}},
 	"cli/clitest":   {ours: []string{"cli/web"}},

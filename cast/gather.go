@@ -18,6 +18,7 @@ import (
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/datadir"
 	"github.com/mobgrid/mob/peer/store"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -37,9 +38,9 @@ func Outputs(cfg Config) (paths []string, err error) {
 			if strings.Trim(name, "./") == "" {
 				return nil, fmt.Errorf("%q has no name: give a path without a slash at its end", cfg.Source)
 			}
-			path = filepath.Join(path, name)
+			path += name
 		}
-		if path, err = filepath.Abs(path); err != nil {
+		if path, err = vfs.Abs(path); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
@@ -61,7 +62,8 @@ func gatherName(host string) string { return fmt.Sprintf("%.16x", sha256.Sum256(
 // complete, and the same gather resumes them.
 func gatherDir(output string) string {
 	fixed, _, _ := strings.Cut(output, "%")
-	return filepath.Join(fixed[:strings.LastIndex(fixed, "/")+1], fmt.Sprintf(".mob-gather-%.4x", sha256.Sum256([]byte(output))))
+	above, _ := vfs.Abs(fixed[:strings.LastIndex(fixed, "/")+1]) // Outputs has returned its error
+	return filepath.Join(above, fmt.Sprintf(".mob-gather-%.4x", sha256.Sum256([]byte(output))))
 }
 
 func startGatherNode(cfg *Config) (*node, error) {

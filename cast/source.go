@@ -27,6 +27,7 @@ import (
 type source struct {
 	cfg  *Config
 	node *node
+	path string // of a file or directory that is not streamed, absolute
 
 	stream  io.Reader // nil for a file or directory that is not streamed
 	sender  *stream.Sender
@@ -70,7 +71,11 @@ func newSource(cfg *Config, n *node) (*source, error) {
 		}
 	default:
 		info, err := os.Stat(cfg.Source)
-		s.start.Dir = err == nil && info.IsDir()
+		if err != nil {
+			return s, err
+		}
+		s.start.Dir = info.IsDir()
+		s.path, err = vfs.Abs(cfg.Source)
 		return s, err
 	}
 	return s, s.startStream()
@@ -113,7 +118,7 @@ func (s *source) run(ctx context.Context) error {
 
 // seed hashes the content, and serves it until ctx ends. It fails if the content changes.
 func (s *source) seed(ctx context.Context) error {
-	t, err := s.node.Seed(ctx, s.cfg.Source, peer.SeedOptions{FollowLinks: s.cfg.FollowLinks, Progress: func(done, total int64) {
+	t, err := s.node.Seed(ctx, s.path, peer.SeedOptions{FollowLinks: s.cfg.FollowLinks, Progress: func(done, total int64) {
 		s.read.Store(done)
 		s.length.Store(total)
 	}})
@@ -177,7 +182,7 @@ func (s *source) readAll(m *proto.Manifest) ([]byte, error) {
 	if s.cfg.FollowLinks {
 		fsys = vfs.Follow(fsys)
 	}
-	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.cfg.Source, m, store.NewFilesOn(fsys, 0))
+	st, err := store.Seed(filepath.Join(s.node.dir, "handed"), s.path, m, store.NewFilesOn(fsys, 0))
 	if err != nil {
 		return nil, err
 	}

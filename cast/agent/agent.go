@@ -18,6 +18,7 @@ import (
 
 	"github.com/mobgrid/mob/cast/launch"
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -388,7 +389,7 @@ func readMessages(ctx context.Context, stdin io.Reader) <-chan *Message {
 // between hosts.
 func (a *agent) describe(why error) string {
 	names := []string{a.server.Dir, "the temporary directory"}
-	if path, err := filepath.Abs(a.given.Dest); err == nil {
+	if path, err := vfs.Abs(a.given.Dest); err == nil {
 		for given := filepath.Clean(a.given.Given); strings.Contains(given, "%"); given = filepath.Dir(given) {
 			names = append(names, path, given)
 			path = filepath.Dir(path)

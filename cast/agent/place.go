@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -116,9 +117,9 @@ func destination(dest, name string, dir bool) (string, error) {
 		if name == "" {
 			return "", fmt.Errorf("%s is a directory: name the file", dest)
 		}
-		dest = filepath.Join(dest, name)
+		dest += "/" + name
 	}
-	return filepath.Abs(dest)
+	return vfs.Abs(dest)
 }
 
 // Missing returns the topmost missing directory on the path of dir, or an empty string.

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mobgrid/mob/peer"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // serving is the [job] of a gather: the caster gets the content from the node.
@@ -24,7 +25,11 @@ func (s *serving) run(ctx context.Context) (err error) {
 	if _, err := os.Stat(s.start.Serve); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s does not exist", s.start.Serve)
 	}
-	s.transfer, err = s.node.Seed(ctx, s.start.Serve, peer.SeedOptions{
+	path, err := vfs.Abs(s.start.Serve)
+	if err != nil {
+		return err
+	}
+	s.transfer, err = s.node.Seed(ctx, path, peer.SeedOptions{
 		ManifestName: s.start.Name,
 		FollowLinks:  s.start.FollowLinks,
 		Progress:     func(done, _ int64) { s.hashed.Store(done) },

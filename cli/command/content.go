@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ipfs/go-cid"
 
 	"github.com/mobgrid/mob/feed"
+	"github.com/mobgrid/mob/peer/store/vfs"
 	"github.com/mobgrid/mob/proto"
 )
 
@@ -44,36 +44,11 @@ func (env *Env) ParseContent(ctx context.Context, text string) (Content, error) 
 
 // AbsPath returns an absolute path that is sent to the daemon as JSON, which has UTF-8 only.
 func AbsPath(path string) (string, error) {
-	path, err := absolute(path)
+	path, err := vfs.Abs(path)
 	if err == nil && !utf8.ValidString(path) {
 		err = fmt.Errorf("%q is not valid UTF-8: choose another path, or rename what is not", path)
 	}
 	return path, err
-}
-
-// absolute is [filepath.Abs], except that ".." after a symbolic link is the directory above the target, as for the kernel. Directories
-// that do not exist are not links.
-func absolute(path string) (string, error) {
-	before, after, up := "", path, false
-	for i := len(path) - len(".."); i >= 0 && !up; i-- {
-		if up = path[i:i+2] == ".." && (i == 0 || os.IsPathSeparator(path[i-1])) && (i+2 == len(path) || os.IsPathSeparator(path[i+2])); up {
-			before, after = path[:i], path[i+2:]
-		}
-	}
-	if !up {
-		return filepath.Abs(path)
-	}
-	above, err := absolute(before)
-	if err != nil {
-		return "", err
-	}
-	switch resolved, err := filepath.EvalSymlinks(above); {
-	case err == nil:
-		above = resolved
-	case !errors.Is(err, os.ErrNotExist):
-		return "", err
-	}
-	return filepath.Join(filepath.Dir(above), after), nil
 }
 
 // ParseLink is [proto.ParseLink], whose error names what to do with the link of a feed.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mobgrid/mob/cli/term"
+	"github.com/mobgrid/mob/peer/store/vfs"
 )
 
 // Env is the environment of a command.
@@ -101,5 +102,5 @@ func DataDir(dir string) (string, error) {
 	if dir == "" {
 		return "", errors.New("no data directory: give --data, or set MOB_DATA")
 	}
-	return absolute(dir)
+	return vfs.Abs(dir)
 }
