@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -84,7 +86,11 @@ func scan(ctx context.Context, root string, opt ScanOptions, both bool) (m *prot
 	if both {
 		sha1s = make([]byte, m.Pieces()*sha1.Size)
 	}
-	if err := hashAll(ctx, path, m, opt, sha1s); err != nil {
+	err = hashAll(ctx, path, m, opt, sha1s)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a file was truncated
+		err = cmp.Or(l.check(ctx, &opt), err)
+	}
+	if err != nil {
 		return nil, nil, asRemoved(err)
 	}
 	return m, sha1s, l.check(ctx, &opt)

@@ -243,3 +243,17 @@ func TestScanChanged(t *testing.T) {
 		}
 	}
 }
+
+// TestScanTruncated truncates a file before its bytes are read.
+func TestScanTruncated(t *testing.T) {
+	p := newPlace(t, tree(t))
+	p.Write(t, p.root)
+	setCPUs(t, 1)
+	opt := store.ScanOptions{PieceLength: piece}
+	opt.Progress = func(int64, int64) { p.ok(os.Truncate(p.path("b"), 1)) } // the first is of a/x
+	_, err := store.Scan(t.Context(), p.root, opt)
+	var changed *store.ChangedError
+	if !errors.As(err, &changed) || changed.Path != p.path("b") {
+		t.Errorf("%v", err)
+	}
+}
