@@ -81,8 +81,12 @@ func newVerification(
 		return v, nil
 	}
 	different, away, err := disk.Differences(ctx, complete)
-	if away {
-		return nil, fmt.Errorf("%s is not there: it was moved away, replaced or unmounted; put it back", s.rec.Root)
+	if away { // what has its name now may be a copy that the user has put there
+		again := "`mob get` the link again"
+		if s.rec.Seed {
+			again = "`mob seed` it again"
+		}
+		return nil, fmt.Errorf("%s was moved away, replaced or unmounted: put it back, or %s", s.rec.Root, again)
 	}
 	v.different = different
 	return v, err

@@ -212,12 +212,13 @@ func TestVerifyOneOf(t *testing.T) {
 	}
 }
 
-// TestVerifyOfMoved moves a seed and a copy away.
+// TestVerifyOfMoved moves a seed and a copy away. The error also advises what to do if a copy of the files has their path now.
 func TestVerifyOfMoved(t *testing.T) {
 	t.Parallel()
 	for name, after := range map[string]func(path string) error{
 		"gone":     func(string) error { return nil },
 		"replaced": func(path string) error { return os.Mkdir(path, 0o755) },
+		"restored": func(path string) error { return os.CopyFS(path, os.DirFS(path+".moved")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,11 +226,13 @@ func TestVerifyOfMoved(t *testing.T) {
 			seed, link := peertest.Seed(t, peertest.Start(t, "A"), src, peer.SeedOptions{})
 			get := peertest.Get(t, peertest.Start(t, "B"), link, out)
 			peertest.Wait(t, get)
+			again := map[*peer.Transfer]string{seed: "`mob seed` it again", get: "`mob get` the link again"}
 			for path, tr := range map[string]*peer.Transfer{src: seed, out: get} {
 				if err := errors.Join(os.Rename(path, path+".moved"), after(path)); err != nil {
 					t.Fatal(err)
 				}
-				if v, err := tr.Verify(t.Context(), nil); err == nil || !strings.Contains(err.Error(), path+" is not there") {
+				v, err := tr.Verify(t.Context(), nil)
+				if want := path + " was moved away, replaced or unmounted: put it back, or " + again[tr]; err == nil || err.Error() != want {
 					t.Errorf("found %+v, %v", v, err)
 				}
 			}
