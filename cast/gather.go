@@ -90,9 +90,12 @@ func startGatherNode(cfg *Config) (*node, error) {
 	return n, err
 }
 
-// resumable reports whether some copy of a gather is incomplete.
+// resumable reports whether some copy of a gather is incomplete, or complete while the content of another host is not known: the
+// same gather leaves the complete ones as they are.
 func (c *caster) resumable() bool {
-	return c.cfg.Output != "" && slices.ContainsFunc(c.node.Transfers(), func(t *peer.Transfer) bool { return !complete(t) })
+	all := c.node.Transfers()
+	return c.cfg.Output != "" && (slices.ContainsFunc(all, func(t *peer.Transfer) bool { return !complete(t) }) ||
+		len(all) > 0 && slices.ContainsFunc(c.hosts, func(h *host) bool { return !h.answered }))
 }
 
 // complete reports whether a copy is complete, in this gather or an earlier one. Then its transfer is stopped, and does not touch it.
@@ -106,6 +109,9 @@ func (h *host) takeServed(r *agent.Report) error {
 	case r.Served != nil:
 		return h.fetch(r.Served)
 	case r.Failed != nil:
+		h.mu.Lock()
+		h.answered = h.answered || h.ctx.Err() == nil // else it may have failed because it had to end
+		h.mu.Unlock()
 		h.settle(Failed, agent.Line(r.Failed.Error), 0)
 	default:
 		return errors.New("the host sent an invalid report")
@@ -117,7 +123,7 @@ func (h *host) takeServed(r *agent.Report) error {
 func (h *host) hashing(bytes int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.is.settled() || h.served {
+	if h.is.settled() || h.answered {
 		return
 	}
 	if bytes > h.moved {
@@ -135,10 +141,10 @@ func (h *host) fetch(s *agent.Served) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.served {
+	if h.answered {
 		return nil
 	}
-	h.served, h.moved, h.is.Length, h.is.Waiting = true, 0, s.Length, ""
+	h.answered, h.moved, h.is.Length, h.is.Waiting = true, 0, s.Length, ""
 	peers, _ := libpeer.AddrInfoToP2pAddrs(&h.node) // a Ready has a valid id
 	link := &proto.Link{Manifest: id, Peers: peers}
 	h.caster.fetches.Go(func() {

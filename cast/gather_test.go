@@ -275,6 +275,29 @@ func TestGatherAgain(t *testing.T) {
 	}
 }
 
+// TestGatherLostHost gathers again after a host could not be reached, and the copies of the other hosts are complete: these are done.
+func TestGatherLostHost(t *testing.T) {
+	t.Parallel()
+	g, out := newGrid(t, "a", "b"), t.TempDir()
+	g.write(g.home("a", "log"), "log of a")
+	g.write(g.home("b", "log"), "log of b")
+	away := filepath.Join(g.root, "away")
+	must(t, os.Rename(filepath.Join(g.root, "b"), away))
+	cfg := g.config("log", "a", "b")
+	cfg.Output = filepath.Join(out, "%h")
+	checkFailed(t, &g.gather(cfg).Hosts[1], "name or service not known")
+	must(t, os.Rename(away, filepath.Join(g.root, "b")))
+	for _, h := range g.gather(cfg).Hosts {
+		if h.Phase != Done {
+			t.Errorf("%+v", h)
+		}
+		g.checkFile([]byte("log of "+h.Name), filepath.Join(out, h.Name))
+	}
+	if left, _ := filepath.Glob(filepath.Join(out, ".mob*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // gatherPart ends a gather when a part has arrived.
 func (g *grid) gatherPart(cfg Config) {
 	g.t.Helper()

@@ -36,7 +36,7 @@ type host struct {
 	is       HostResult // Took is set by settle
 	changed  bool       // since the last call of look
 	lastSeen time.Time
-	served   bool            // its content is fetched, in a gather
+	answered bool            // its content is fetched, or it has none, in a gather
 	moved    int64           // the most bytes that it reported, of the content and of traffic
 	process  *launch.Process // nil before it runs
 }

@@ -89,7 +89,7 @@ func TestIdleHost(t *testing.T) {
 				cast := stallCast(c.cfg, c.length, c.read)
 				if c.copied > 0 {
 					h := cast.hosts[0]
-					h.output, h.served, h.is.Length = "n", true, c.copied
+					h.output, h.answered, h.is.Length = "n", true, c.copied
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
