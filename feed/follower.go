@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,7 +114,7 @@ func (f *follower) save() error {
 func (f *follower) describe(info *Info) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info.Status = Status{Newest: f.kept.Complete, Complete: f.kept.Complete, Saved: f.kept.Saved, Error: f.failed}
+	info.Status = Status{Newest: f.kept.Complete, Complete: f.kept.Complete, Saved: f.kept.Saved, Error: cmp.Or(f.failed, f.fork)}
 	if f.newest != nil {
 		info.Newest = max(info.Newest, f.newest.Seq)
 	}

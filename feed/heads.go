@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -23,7 +24,8 @@ type heads struct {
 	log   *slog.Logger
 
 	mu     sync.Mutex
-	newest *Head // nil if none is known
+	newest *Head  // nil if none is known
+	fork   string // describes a fork, until the next version
 	noted  map[string]*rate.Sometimes
 }
 
@@ -40,7 +42,7 @@ func (s *heads) join(ctx context.Context, n *peer.Node, trackers []ma.Multiaddr)
 
 // set sets the newest head. The caller holds the lock.
 func (s *heads) set(h *Head) {
-	s.newest = h
+	s.newest, s.fork = h, ""
 	s.group.SetNewest(headMessage(h))
 }
 
@@ -80,6 +82,7 @@ func (s *heads) accept(from libpeer.ID, signed []byte) *Head {
 	case h.Seq < s.newest.Seq:
 		s.note(slog.LevelInfo, "an old head is ignored", "version", h.Seq, "newest", s.newest.Seq, "member", from)
 	case !bytes.Equal(h.body, s.newest.body):
+		s.fork = fmt.Sprintf("another version %d was posted with the feed's key, and some followers have that one until the next one is posted", h.Seq)
 		s.note(slog.LevelWarn, "the feed has two different heads of one version: the second is ignored", "version", h.Seq, "member", from)
 	}
 	return nil

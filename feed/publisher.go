@@ -94,9 +94,16 @@ func (p *publisher) handle(m *group.Message) {
 	}
 	p.recording.Lock()
 	defer p.recording.Unlock()
+	before := p.known()
 	h := p.accept(m.From, signed)
 	if h == nil {
 		return
+	}
+	if before != nil && before.node == h.node && before.Time.After(h.Time) { // its state is from a backup
+		p.log.Warn("no follower gets a version, since a newer one was posted before it: post it again", "version", before.Seq, "newest", h.Seq)
+		p.mu.Lock()
+		p.fork = fmt.Sprintf("no follower gets the version %d that was posted last, since version %d was posted before it: post it again", before.Seq, h.Seq)
+		p.mu.Unlock()
 	}
 	if err := p.record(h); err != nil {
 		p.log.Error("the newest head was not recorded", "version", h.Seq, "error", err)
@@ -111,8 +118,10 @@ func (p *publisher) record(h *Head) error {
 func (p *publisher) describe(info *Info) {
 	info.Followers = p.followers()
 	info.Members = len(info.Followers)
-	if h := p.known(); h != nil {
-		info.Newest, info.Complete = h.Seq, h.Seq
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if info.Error = p.fork; p.newest != nil {
+		info.Newest, info.Complete = p.newest.Seq, p.newest.Seq
 	}
 }
 

@@ -147,6 +147,62 @@ func TestLostHead(t *testing.T) {
 	}
 }
 
+// TestRestoredPublisher puts an earlier head back, as from a backup, and posts while the follower is off: the status of the publisher
+// says that no follower gets that version, until the next one.
+func TestRestoredPublisher(t *testing.T) {
+	t.Parallel()
+	for posted, want := range map[uint64]string{
+		1: "another version 2 was posted with the feed's key",
+		2: "no follower gets the version 2 that was posted last, since version 3 was posted before it",
+	} {
+		t.Run(fmt.Sprint(posted, " forgotten"), func(t *testing.T) {
+			t.Parallel()
+			d, data := peertest.NewTracker(), t.TempDir()
+			publisher := start(t, d, "A", data)
+			link := publisher.newFeed("config")
+			follower := start(t, d, "A", t.TempDir())
+			follower.follow(link, 1)
+			post := func(text string) *feed.Head {
+				return publisher.post("config", write(t, map[string][]byte{"a": []byte(text)}))
+			}
+			post("first")
+			follower.await(1)
+			publisher.stop()
+			path := stateFile(t, data, "head")
+			backup, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			publisher = start(t, d, "A", data)
+			for i := range posted {
+				follower.await(post(fmt.Sprint("forgotten ", i)).Seq)
+			}
+			follower.settled(posted + 1)
+			publisher.stop()
+			follower.stop()
+			if err := os.WriteFile(path, backup, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			publisher = start(t, d, "A", data)
+			if h := post("fork"); h.Seq != 2 {
+				t.Fatalf("version %d, want 2", h.Seq)
+			}
+			follower = start(t, d, "A", follower.data)
+			peertest.Eventually(t, "the publisher knows of the other version", func() bool {
+				return strings.HasPrefix(publisher.feeds.All()[0].Error, want)
+			})
+			h := post("next")
+			if h.Seq != posted+2 {
+				t.Errorf("version %d, want %d", h.Seq, posted+2)
+			}
+			follower.await(h.Seq)
+			if text := publisher.feeds.All()[0].Error; text != "" {
+				t.Error(text)
+			}
+		})
+	}
+}
+
 // TestLostKey deletes the key of a feed: no version is signed with another one.
 func TestLostKey(t *testing.T) {
 	t.Parallel()
