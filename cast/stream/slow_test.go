@@ -70,6 +70,12 @@ func TestSlowConsumer(t *testing.T) {
 	sent := c.background(random(size))
 	var st stream.SenderStats
 	var got stream.ReceiverStats
+	defer func() {
+		if t.Failed() {
+			t.Logf("the sender has %+v; the host of the slow consumer has %+v, and failed with %v; the other one has %+v of %d records, and failed with %v",
+				st, got, lags.Failed(), keeps.Stats(), c.count(), keeps.Failed())
+		}
+	}()
 	peertest.Eventually(t, "all is full, and the other receiver has all that was published", func() bool {
 		st, got = c.sender.Stats(), lags.Stats()
 		_, spooled := lags.Used()
