@@ -116,10 +116,11 @@ func TestGridSurvivesSuspend(t *testing.T) {
 		t.Fatal(err)
 	}
 	var daemons []*Daemon
+	for _, n := range f.Grid.Nodes("B") {
+		daemons = append(daemons, f.startDaemon(t, n))
+	}
 	var gets sync.WaitGroup
-	for i, n := range f.Grid.Nodes("B") {
-		d := f.startDaemon(t, n)
-		daemons = append(daemons, d)
+	for i, d := range daemons { // at the same time: what one has fetched alone, and takes along, is fetched again
 		gets.Go(func() {
 			if err := d.Get(ctx, link); err != nil && i != 0 { // the command that waits for a stopped daemon fails
 				t.Error(err)
