@@ -86,7 +86,6 @@ func TestIdle(t *testing.T) {
 	const (
 		feeds   = 100
 		settle  = 10 * time.Second
-		young   = 2 * time.Minute // in which members announce themselves more often
 		measure = time.Minute
 	)
 	dir := t.TempDir()
@@ -110,7 +109,7 @@ func TestIdle(t *testing.T) {
 		members = follower.read().Members
 	}
 	joined := follower.cpu() - start
-	time.Sleep(young + settle)
+	time.Sleep(settle)
 	start = follower.cpu()
 	time.Sleep(measure)
 	used, memory := follower.cpu()-start, follower.memory()-before
