@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/mobgrid/mob/peer"
 )
 
@@ -43,8 +45,7 @@ func makeDirectory(n *peer.Node, dir string) error {
 	if err != nil {
 		return err
 	}
-	const writeAndSearch = 2 | 1
-	if err := syscall.Access(dir, writeAndSearch); err != nil {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return &os.PathError{Op: "write to", Path: dir, Err: err}
 	}
 	return nil

@@ -123,10 +123,8 @@ func TestMessagesBesideDelta(t *testing.T) {
 func TestLostHead(t *testing.T) {
 	t.Parallel()
 	d, data := peertest.NewTracker(), t.TempDir()
-	publisher := start(t, d, "A", data)
-	link := publisher.newFeed("config")
-	follower := start(t, d, "A", t.TempDir())
-	follower.follow(link, 1)
+	publisher, follower := start(t, d, "A", data), start(t, d, "A", t.TempDir())
+	follower.follow(publisher.newFeed("config"), 1)
 	for seq := range uint64(2) {
 		publisher.post("config", write(t, map[string][]byte{"a": []byte(fmt.Sprint("version ", seq))}))
 		follower.await(seq + 1)
@@ -158,10 +156,8 @@ func TestRestoredPublisher(t *testing.T) {
 		t.Run(fmt.Sprint(posted, " forgotten"), func(t *testing.T) {
 			t.Parallel()
 			d, data := peertest.NewTracker(), t.TempDir()
-			publisher := start(t, d, "A", data)
-			link := publisher.newFeed("config")
-			follower := start(t, d, "A", t.TempDir())
-			follower.follow(link, 1)
+			publisher, follower := start(t, d, "A", data), start(t, d, "A", t.TempDir())
+			follower.follow(publisher.newFeed("config"), 1)
 			post := func(text string) *feed.Head {
 				return publisher.post("config", write(t, map[string][]byte{"a": []byte(text)}))
 			}
