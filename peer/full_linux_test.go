@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	gate.Open()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	err := get.Wait(ctx)
 	var noRoom *peer.NoRoomError
@@ -79,7 +79,7 @@ func TestNoRoom(t *testing.T) {
 	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
 	out := filepath.Join(dir, "out")
 	wait := func(get *peer.Transfer) error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 		defer cancel()
 		return get.Wait(ctx)
 	}

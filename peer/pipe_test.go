@@ -116,7 +116,7 @@ func TestPipeOfFile(t *testing.T) {
 	if err := peertest.Flip(path, 10); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	for _, when := range []string{"read", "known"} {
 		if got, err := n.GetBytes(ctx, link, 1<<20); err == nil || !strings.Contains(err.Error(), "was changed") {

@@ -126,18 +126,19 @@ func TestFoldProduct(t *testing.T) {
 	}
 }
 
-// TestMillion checks that the time for a million names is not quadratic: a map and a sort of the names take about as long, and
-// the limit is five times that. Their times differ with the state of the heap and on a full machine, so the shortest count.
-func TestMillion(t *testing.T) {
+// TestTime checks that the time for many names is not quadratic: that would be hundreds of times the time of a map and a sort of
+// the names. It is one to four times that, and the limit is 20. Times differ with the state of the heap and on a busy machine,
+// so the shortest count.
+func TestTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures for some seconds")
 	}
-	for _, text := range []string{"n[1-1000000]", "n[000001-1000000]-ib0", "r[1-1000]n[1-1000]"} {
+	for _, text := range []string{"n[1-200000]", "n[000001-200000]-ib0", "r[1-1000]n[1-200]"} {
 		took, unit := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 		for range 3 {
 			began := time.Now()
 			hosts, err := Parse(text)
-			if err != nil || len(hosts) != 1_000_000 {
+			if err != nil || len(hosts) != 200_000 {
 				t.Fatalf("%s: %d hosts, %v", text, len(hosts), err)
 			}
 			if got := Fold(hosts); got != text {
@@ -154,7 +155,7 @@ func TestMillion(t *testing.T) {
 			unit = min(unit, time.Since(began))
 		}
 		t.Logf("%s: %v, %.2f of a map and a sort", text, took, float64(took)/float64(unit))
-		if took > 5*unit {
+		if took > 20*unit {
 			t.Errorf("%s takes %v, a map and a sort of the names %v", text, took, unit)
 		}
 	}

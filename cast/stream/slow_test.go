@@ -58,7 +58,7 @@ func (g *gate) Write(p []byte) (int, error) {
 // TestSlowConsumer checks that a consumer that takes nothing fills the memory and the spool of its host,
 // then the memory and spool of the sender, and then delays the stream, while the other receiver gets all published pieces.
 func TestSlowConsumer(t *testing.T) {
-	const size, memory, spool = 40 << 20, 6 << 20, 4 << 20
+	const size, memory, spool = 12 << 20, 2 << 20, 1 << 20
 	t.Parallel()
 	c := newCast(t, func(cfg *stream.SenderConfig) { cfg.Spool = spool })
 	c.sender.SetMemory(memory)

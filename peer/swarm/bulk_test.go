@@ -46,7 +46,7 @@ func channelsTo(n, other *peer.Node, link *proto.Link) (sockets, streams int) {
 
 // slowly is the number of bytes that pass a gate at a time while a test waits for sockets, which are dialed
 // between two blocks: so little that 16 MiB last for as long as it waits.
-const slowly = 2 << 10
+const slowly = 1 << 10
 
 // redials has a node dial a bulk socket again with the next block. A dial fails if the machine stalls for seconds.
 //
