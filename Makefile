@@ -20,6 +20,9 @@ SIM := ./mob/sim
 PURE = $(shell go list ./mob/... ./proto ./cast/hostset ./interop/mob-bench ./interop/bittorrent/bdecode ./interop/bittorrent/metainfo | grep -v -e '/mob/sim$$' -e '/mob/rlnc$$')
 # All other packages but the root, whose tests list the module.
 UNITS = $(shell go list ./... | grep -v -e '/interop/\(netns\|sshd\|bench\|bench/operations\|cast\|collective\|feed\|install\)$$' -e '/mob/sim$$' -e ^github.com/mobgrid/mob$$)
+# Their tests start hosts, each of them a session of its own, and Linux gives each session as much CPU time as the one of all
+# tests. So `make race`, where everything takes ten times as long, runs them without the others.
+HOSTS = $(shell go list ./cast ./cast/launch ./cli/casting)
 
 # Tests in files for builds without the race detector, which multiplies the memory and CPU time that they need.
 UNRACED := TestFlat|TestMetricsCostLittle|TestFlood|TestNonMemberMemory|TestThousandNodesAnnounceTogether
@@ -100,7 +103,8 @@ race:
 	@set -euo pipefail; \
 	{ failed=0; \
 	  pure=$$(mktemp); CGO_ENABLED=0 go test -json -p 1 -shuffle=on -count=$(COUNT) $(PURE) >$$pure & \
-	  go test -json -race -timeout 30m -p 3 -shuffle=on -count=$(COUNT) $(filter-out $(PURE),$(UNITS)) || failed=1; \
+	  go test -json -race -timeout 30m -p 1 -shuffle=on -count=$(COUNT) $(HOSTS) || failed=1; \
+	  go test -json -race -timeout 30m -p 3 -shuffle=on -count=$(COUNT) $(filter-out $(PURE) $(HOSTS),$(UNITS)) || failed=1; \
 	  wait $$! || failed=1; \
 	  cat $$pure; rm $$pure; \
 	  exit $$failed; \
