@@ -39,5 +39,6 @@ func TestSameDestination(t *testing.T) {
 		t.Errorf("%+v", h)
 	}
 	g.checkFile(content, g.home("a", "dst"))
+	g.awaitClean()
 	g.checkClean()
 }

@@ -20,6 +20,7 @@ func (g *grid) gather(cfg Config) *Result {
 	defer cancel()
 	r, err := Run(ctx, cfg)
 	must(g.t, err)
+	g.awaitClean()
 	g.checkClean()
 	return r
 }

@@ -200,5 +200,6 @@ func TestTruncatedSource(t *testing.T) {
 			t.Errorf("%s: the command saw the end of the stream", name)
 		}
 	}
+	g.awaitClean()
 	g.checkClean()
 }
