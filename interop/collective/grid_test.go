@@ -28,6 +28,9 @@ type fleet struct {
 
 func startFleet(t *testing.T) *fleet {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a test on a grid: not with -short")
+	}
 	if err := netns.Available(); err != nil {
 		t.Skip(err)
 	}
