@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -21,9 +22,11 @@ func TestRunVersionInterrupted(t *testing.T) {
 	if err := syscall.Mkfifo(alive, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	background := make(chan error, 1)
-	go func() { // until the job in the background has exited
-		_, err := os.ReadFile(alive)
+	opened, background := make(chan error, 1), make(chan error, 1)
+	go func() {
+		f, err := os.Open(alive) // once the job in the background opens it
+		opened <- err
+		_, err = io.Copy(io.Discard, f) // until it has exited
 		background <- err
 	}()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -37,6 +40,9 @@ func TestRunVersionInterrupted(t *testing.T) {
 		return string(b)
 	}
 	peertest.Eventually(t, "the command runs", func() bool { return content() == "7\n" })
+	if err := <-opened; err != nil {
+		t.Fatal(err)
+	}
 	cancel()
 	select {
 	case err := <-ended:
