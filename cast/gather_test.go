@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mobgrid/mob/peer/limit"
 	"github.com/mobgrid/mob/peer/store"
@@ -18,10 +19,10 @@ func (g *grid) gather(cfg Config) *Result {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
+	began := time.Now()
 	r, err := Run(ctx, cfg)
 	must(g.t, err)
-	g.awaitClean()
-	g.checkClean()
+	g.checkLeft(r, began)
 	return r
 }
 

@@ -81,11 +81,17 @@ func (g *grid) cast(cfg Config) (*Result, error) {
 	defer cancel()
 	began := time.Now()
 	r, err := (&testCast{Config: cfg}).run(ctx)
-	if r != nil && time.Since(began)-r.Took >= endWait { // it has not waited longer for its agents
+	g.checkLeft(r, began)
+	return r, err
+}
+
+// checkLeft is checkClean after a cast or a gather that began at a time. It waits for hosts that the cast did not wait longer for.
+func (g *grid) checkLeft(r *Result, began time.Time) {
+	g.t.Helper()
+	if r != nil && time.Since(began)-r.Took >= endWait {
 		g.awaitClean()
 	}
 	g.checkClean()
-	return r, err
 }
 
 // mustCast casts to hosts of which all are to be done.
