@@ -45,7 +45,7 @@ func (s *scripted) admit() frame {
 // expect returns the next message of a kind.
 func (s *scripted) expect(k kind) (libpeer.ID, frame) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), peertest.WaitTimeout)
 	defer cancel()
 	for {
 		m, err := s.g.Receive(ctx)

@@ -156,7 +156,7 @@ func TestReportToSilentPublisher(t *testing.T) {
 	f.report(host.ID())
 	go f.receive(t.Context(), f.handle)
 
-	_ = s.SetDeadline(time.Now().Add(3 * time.Minute))
+	_ = s.SetDeadline(time.Now().Add(peertest.WaitTimeout))
 	if _, err := proto.ReadOpening(s); err != nil {
 		t.Fatal(err)
 	}

@@ -101,8 +101,8 @@ func (h *host) await(seq uint64) feed.Version {
 			if v.Seq == seq {
 				return v
 			}
-		case <-time.After(3 * time.Minute):
-			h.t.Fatalf("version %d is not complete in three minutes: %+v", seq, h.feeds.All())
+		case <-time.After(peertest.WaitTimeout):
+			h.t.Fatalf("version %d is not complete in time: %+v", seq, h.feeds.All())
 		}
 	}
 }

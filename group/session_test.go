@@ -36,7 +36,7 @@ func open(t *testing.T, h host.Host, n *peer.Node, frames []byte) (network.Strea
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Reset() })
-	_ = s.SetDeadline(time.Now().Add(3 * time.Minute))
+	_ = s.SetDeadline(time.Now().Add(peertest.WaitTimeout))
 	if _, err := s.Write(frames); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestSendAfterFailedDials(t *testing.T) {
 	for len(g.Members()) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), peertest.WaitTimeout)
 	defer cancel()
 	if err := g.Send(ctx, h.ID(), []byte("message")); err != nil {
 		t.Error(err)

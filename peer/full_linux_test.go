@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/peertest"
@@ -51,7 +50,7 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	gate.Open()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), peertest.WaitTimeout)
 	defer cancel()
 	err := get.Wait(ctx)
 	var noRoom *peer.NoRoomError
@@ -79,7 +78,7 @@ func TestNoRoom(t *testing.T) {
 	_, link, content := peertest.SeedRandom(t, a, 12<<20, peer.SeedOptions{})
 	out := filepath.Join(dir, "out")
 	wait := func(get *peer.Transfer) error {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), peertest.WaitTimeout)
 		defer cancel()
 		return get.Wait(ctx)
 	}

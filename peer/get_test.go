@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 
@@ -26,7 +25,7 @@ func TestGet(t *testing.T) {
 	t.Parallel()
 	path, content := peertest.RandomFile(t, 64<<20+12345)
 	a, b := peertest.Start(t, "A"), peertest.Start(t, "B")
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), peertest.WaitTimeout)
 	defer cancel()
 	seed, err := a.Seed(ctx, path, peer.SeedOptions{})
 	if err != nil {

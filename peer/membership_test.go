@@ -241,7 +241,7 @@ func TestNonMemberGetsNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = s.SetDeadline(time.Now().Add(3 * time.Minute))
+		_ = s.SetDeadline(time.Now().Add(peertest.WaitTimeout))
 		if err := proto.WriteMessage(s, request); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/mobgrid/mob/peer"
 	"github.com/mobgrid/mob/peer/limit"
@@ -116,7 +115,7 @@ func TestPipeOfFile(t *testing.T) {
 	if err := peertest.Flip(path, 10); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), peertest.WaitTimeout)
 	defer cancel()
 	for _, when := range []string{"read", "known"} {
 		if got, err := n.GetBytes(ctx, link, 1<<20); err == nil || !strings.Contains(err.Error(), "was changed") {

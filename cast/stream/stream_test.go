@@ -58,7 +58,7 @@ func TestEpochs(t *testing.T) {
 		s.want(t, size)
 	}
 	for _, r := range c.receivers { // it leaves swarms in the background
-		for end := time.Now().Add(3 * time.Minute); len(r.node.Transfers()) > 3; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(waitTimeout); len(r.node.Transfers()) > 3; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("a receiver is in %d swarms", len(r.node.Transfers()))
 			}

@@ -47,7 +47,7 @@ func TestRunVersionInterrupted(t *testing.T) {
 	select {
 	case err := <-ended:
 		t.Log(err) // of the shell, which was interrupted
-	case <-time.After(3 * time.Minute):
+	case <-time.After(peertest.WaitTimeout):
 		t.Fatal("the command runs")
 	}
 	if got := content(); got != "interrupted\n" {
@@ -58,7 +58,7 @@ func TestRunVersionInterrupted(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(3 * time.Minute):
+	case <-time.After(peertest.WaitTimeout):
 		t.Error("the job in the background runs")
 	}
 }

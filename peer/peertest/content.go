@@ -90,13 +90,13 @@ func GetAll(t testing.TB, nodes []*peer.Node, link *proto.Link) (gets []*peer.Tr
 	return gets
 }
 
-// waitTimeout bounds every wait of a test.
-const waitTimeout = 3 * time.Minute
+// WaitTimeout bounds every wait of a test. It only ends hangs: a busy machine may take long.
+const WaitTimeout = 3 * time.Minute
 
 // Wait waits until a get completes.
 func Wait(t testing.TB, get *peer.Transfer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), WaitTimeout)
 	defer cancel()
 	if err := get.Wait(ctx); err != nil {
 		t.Fatalf("%v; status %+v", err, get.Status())
@@ -129,7 +129,7 @@ func EqualFile(t testing.TB, path string, content []byte) {
 // Eventually waits until a condition holds.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(WaitTimeout); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if holds() {
 			return
 		}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	libhost "github.com/libp2p/go-libp2p/core/host"
 
@@ -169,7 +168,7 @@ func TestGossipExcludes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			get := peertest.Get(t, tt.n, &tt.link, filepath.Join(t.TempDir(), "out"))
-			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), peertest.WaitTimeout)
 			defer cancel()
 			if err := get.Wait(ctx); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%v, want %q in it", err, tt.want)

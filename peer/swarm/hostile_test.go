@@ -30,7 +30,7 @@ func control(t *testing.T, h libhost.Host, n *peer.Node, link *proto.Link) netwo
 // controlAs does so with another Hello, which more messages follow immediately.
 func controlAs(t *testing.T, h libhost.Host, n *peer.Node, hello *proto.Hello, more ...proto.Message) network.Stream {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), peertest.WaitTimeout)
 	defer cancel()
 	if err := h.Connect(ctx, peertest.AddrInfo(n)); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func answerPings(s network.Stream) error {
 // waitEnd waits until a node ends a session. It answers pings, since a node ends the session of any silent peer.
 func waitEnd(t *testing.T, s network.Stream) {
 	t.Helper()
-	_ = s.SetReadDeadline(time.Now().Add(3 * time.Minute))
+	_ = s.SetReadDeadline(time.Now().Add(peertest.WaitTimeout))
 	err := answerPings(s)
 	if te, ok := err.(interface{ Timeout() bool }); ok && te.Timeout() {
 		t.Error("the session continues")
@@ -212,7 +212,7 @@ func TestMalformedStreams(t *testing.T) {
 				}
 				_, _ = io.WriteString(s, junk)
 				_ = s.CloseWrite()
-				_ = s.SetReadDeadline(time.Now().Add(3 * time.Minute))
+				_ = s.SetReadDeadline(time.Now().Add(peertest.WaitTimeout))
 				_, _ = io.Copy(io.Discard, s)
 				_ = s.Reset()
 			}
@@ -235,7 +235,7 @@ func TestBannedPeerReturns(t *testing.T) {
 	h := peertest.Stranger(t)
 	for range 20 {
 		s := control(t, h, n, link)
-		_ = s.SetDeadline(time.Now().Add(3 * time.Minute))
+		_ = s.SetDeadline(time.Now().Add(peertest.WaitTimeout))
 		go func() { // far more than the budget, unless the node ends the session before
 			for nonce := range uint64(1 << 20) {
 				if proto.WriteMessage(s, &proto.Ping{Nonce: nonce}) != nil {
@@ -266,7 +266,7 @@ func TestMembersFlood(t *testing.T) {
 	n := peertest.Start(t, "A", peertest.Log(log.Logger()))
 	_, link, _ := peertest.SeedRandom(t, n, 4<<20, peer.SeedOptions{})
 	s := control(t, peertest.Stranger(t), n, link)
-	_ = s.SetDeadline(time.Now().Add(3 * time.Minute))
+	_ = s.SetDeadline(time.Now().Add(peertest.WaitTimeout))
 	go func() { // far more than the budget, unless the node ends the session before
 		for range 1 << 20 {
 			if proto.WriteMessage(s, &proto.Members{}) != nil {

@@ -23,7 +23,7 @@ func codedAs(link *proto.Link, k int) *proto.Link {
 // waitExcluded waits for a get to fail with a text.
 func waitExcluded(t *testing.T, get *peer.Transfer, text string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), peertest.WaitTimeout)
 	defer cancel()
 	err := get.Wait(ctx)
 	var no *proto.RemoteError
