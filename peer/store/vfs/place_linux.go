@@ -1,10 +1,15 @@
 package vfs
 
 import (
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxAliases bounds the other paths of a place.
@@ -54,14 +59,41 @@ func relative(path, dir string) (string, bool) {
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 
-// readMounts returns the mounts, none if they are not known.
-func readMounts() (all mounts) {
-	b, err := os.ReadFile("/proc/self/mountinfo")
+// mountTable is the open table of the process's mounts, and what was read from it.
+var mountTable struct {
+	sync.Mutex
+	file *os.File // nil until it is opened
+	all  mounts
+}
+
+// readMounts returns the mounts, none if they are not known. It reads the table again after a change only, which
+// poll reports, see proc(5).
+func readMounts() mounts {
+	t := &mountTable
+	t.Lock()
+	defer t.Unlock()
+	if t.file == nil {
+		fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0) // os.Open would have the runtime poll it
+		if err != nil {
+			return nil
+		}
+		t.file = os.NewFile(uintptr(fd), "mountinfo")
+	} else if n, err := unix.Poll([]unix.PollFd{{Fd: int32(t.file.Fd()), Events: unix.POLLPRI}}, 0); n == 0 && err == nil {
+		return t.all
+	}
+	b, err := io.ReadAll(io.NewSectionReader(t.file, 0, math.MaxInt64))
 	if err != nil {
+		_, t.file = t.file.Close(), nil
 		return nil
 	}
+	t.all = parseMounts(string(b))
+	return t.all
+}
+
+// parseMounts returns the mounts of a file mountinfo.
+func parseMounts(table string) (all mounts) {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(table) {
 		if f := strings.Fields(line); len(f) > 4 {
 			all = append(all, mount{device: f[2], root: unescape.Replace(f[3]), at: unescape.Replace(f[4])})
 		}

@@ -17,6 +17,7 @@ func mounted(t *testing.T) (at func(name string) string) {
 	}
 	dir := t.TempDir()
 	at = func(name string) string { return filepath.Join(dir, name) }
+	placeOf(t, dir) // reads the table of mounts before it changes
 	err := errors.Join(os.MkdirAll(at("content/in/deep"), 0o755), os.MkdirAll(at("out/deep"), 0o755), os.Mkdir(at("with space"), 0o755),
 		os.WriteFile(at("content/y"), nil, 0o600), os.WriteFile(at("out/y"), nil, 0o600), os.Mkdir(at("file"), 0o755))
 	if err != nil {
