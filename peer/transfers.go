@@ -27,14 +27,15 @@ func (n *Node) TransferFor(u *vfs.User, name string) (*Transfer, error) {
 	} else if id, err := cid.Decode(name); err == nil {
 		keys = []cid.Cid{id}
 	}
-	abs, err := filepath.Abs(name)
-	if err != nil {
-		return nil, err
+	t := n.transfers.find(keys...)
+	if len(keys) == 0 {
+		abs, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		t = n.transfers.newest(abs, u)
 	}
-	if t := n.transfers.find(keys...); t != nil && t.For(u) {
-		return t, nil
-	}
-	if t := n.transfers.newest(abs, u); t != nil {
+	if t != nil && t.For(u) {
 		return t, nil
 	}
 	return nil, fmt.Errorf("%s: %w", name, ErrUnknownTransfer)
