@@ -258,6 +258,8 @@ func (a faultDirectory) Link(from, to string) error {
 // Free implements [vfs.Root].
 func (faultDirectory) Free() (int64, bool) { return 0, false }
 
+func (faultDirectory) FineTime(int64) bool { return false }
+
 // Remove implements [vfs.Root].
 func (a faultDirectory) Remove(name string) error {
 	return a.do("remove", name, func() error {

@@ -82,12 +82,12 @@ func (f *fileRecord) changed(info fs.FileInfo) bool {
 // left reports whether other programs may change a file.
 func (f *fileRecord) left() bool { return f.Changed != 0 || f.state == fileFinal }
 
-// clockTick is the time within which two changes of a file may have one stamp. Linux has a finer clock from 6.13 on.
+// clockTick is the time within which two changes of a file may have one stamp, if the file system has no finer clock.
 const clockTick = 10 * time.Millisecond
 
 // awaitTick returns once a file that was changed at a time, in Unix nanoseconds, gets another stamp by the next change.
-func awaitTick(changed int64) {
-	if age := time.Since(time.Unix(0, changed)); age >= 0 && age < clockTick {
+func (t *tree) awaitTick(changed int64) {
+	if age := time.Since(time.Unix(0, changed)); age >= 0 && age < clockTick && !t.root.FineTime(changed) {
 		time.Sleep(clockTick - age)
 	}
 }

@@ -251,7 +251,7 @@ func (t *tree) syncNames(dirs map[string]bool) error {
 			return err
 		}
 	}
-	if !dirs["."] {
+	if !dirs["."] || t.single() {
 		return nil
 	}
 	return t.syncParent()

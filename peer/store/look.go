@@ -196,7 +196,7 @@ func (d *Disk) Changed() Stamps {
 			last = max(last, changed[file].Changed)
 		}
 	}
-	awaitTick(last) // before the files are read
+	d.tree.awaitTick(last) // before the files are read
 	return changed
 }
 

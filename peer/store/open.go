@@ -221,7 +221,7 @@ func (d opening) inspectAll() error {
 	if err := cmp.Or(d.journal.SetFiles(d.seeded), alias); err != nil {
 		return err
 	}
-	awaitTick(d.files.lastChange()) // before the files are read
+	d.tree.awaitTick(d.files.lastChange()) // before the files are read
 	d.loadPieces()
 	marked := d.journal.Marked() && len(d.journal.Unmarked()) == 0 && d.verified.count()+d.unverified.count() == d.wanted
 	if !seed && !(final && marked) {

@@ -40,11 +40,11 @@ func (d *Disk) Finish() error {
 	}
 	// No new flush starts, as there is nothing left to commit.
 	d.flush.group.Wait()
-	// The bytes first: some file systems set the time when they write them out.
-	if err := (flusher{d}).flush(); err != nil {
-		return err
-	}
 	if stage != shown {
+		// The bytes first: some file systems set the time when they write them out.
+		if err := (flusher{d}).flush(); err != nil {
+			return err
+		}
 		if err := p.publish(); err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (d publisher) publish() error {
 	if err := d.finishDirs(); err != nil {
 		return err
 	}
-	awaitTick(d.files.lastChange())
+	d.tree.awaitTick(d.files.lastChange())
 	return nil
 }
 

@@ -426,6 +426,8 @@ func (r coarseRoot) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File,
 	return coarseFile{f}, err
 }
 
+func (coarseRoot) FineTime(int64) bool { return false }
+
 func (r coarseRoot) Lstat(name string) (fs.FileInfo, error) { return coarse(r.Root.Lstat(name)) }
 
 func (r coarseRoot) LstatAll(names []string) []fs.FileInfo {

@@ -128,6 +128,9 @@ type asRoot struct {
 // Free implements [Root].
 func (r *asRoot) Free() (int64, bool) { return r.root.Free() }
 
+// FineTime implements [Root].
+func (r *asRoot) FineTime(changed int64) bool { return r.root.FineTime(changed) }
+
 // Close implements [Root].
 func (r *asRoot) Close() error { return r.root.Close() }
 

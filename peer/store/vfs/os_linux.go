@@ -122,6 +122,20 @@ func (r osRoot) Free() (int64, bool) {
 	return int64(blocks) * cmp.Or(st.Frsize, st.Bsize), true
 }
 
+// FineTime implements [Root]. Other systems set the times of a network's file system.
+func (r osRoot) FineTime(changed int64) bool {
+	var st unix.Statfs_t
+	var tick unix.Timespec
+	if unix.Fstatfs(int(r.dir.Fd()), &st) != nil || unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &tick) != nil {
+		return false
+	}
+	switch st.Type {
+	case unix.BTRFS_SUPER_MAGIC, unix.EXT4_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.XFS_SUPER_MAGIC:
+		return changed > tick.Nano()
+	}
+	return false
+}
+
 // DropCache implements [File].
 func (f osFile) DropCache() {
 	// Pages that could not be written count as clean, and are dropped too.

@@ -29,6 +29,9 @@ func (osFile) SetModTime(time.Time) (bool, error) { return false, nil }
 // Free implements [Root].
 func (osRoot) Free() (int64, bool) { return 0, false }
 
+// FineTime implements [Root].
+func (osRoot) FineTime(int64) bool { return false }
+
 // IsHole implements [File].
 func (osFile) IsHole(int64, int64) bool { return false }
 

@@ -46,3 +46,34 @@ func TestLstatAll(t *testing.T) {
 		t.Errorf("found %d of 6", found)
 	}
 }
+
+// TestFineTime changes a file again, if the last change has a fine time: then the second one has another.
+func TestFineTime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	r, err := OS{}.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	change := func() int64 {
+		t.Helper()
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return StatOf(info).Changed
+	}
+	fine := 0
+	for range 200 {
+		if first := change(); r.FineTime(first) {
+			fine++
+			if second := change(); second == first {
+				t.Fatalf("two changes have the time %d", first)
+			}
+		}
+	}
+	t.Logf("%d of 200 times are fine", fine)
+}

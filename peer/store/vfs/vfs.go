@@ -53,6 +53,9 @@ type Root interface {
 	// Free returns how many bytes the file system of the directory has for this process. It
 	// reports false if that is not known, as where files are compressed.
 	Free() (int64, bool)
+	// FineTime reports whether a recent time of a change, in Unix nanoseconds, is of a clock that is finer than the tick of the
+	// system, as file systems have since Linux 6.13. Then a change after a look at the file has another time.
+	FineTime(changed int64) bool
 	io.Closer
 }
 
