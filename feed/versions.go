@@ -158,11 +158,13 @@ func (f *follower) openCopy(m *proto.Manifest, encoded []byte, seq uint64) (*sto
 		return nil, err
 	}
 	dir := f.copyDir(seq)
-	if d, err := store.Open(dir, f.path(seq), m, f.node.Files()); err == nil {
-		return d, nil
-	}
-	if _, err := f.removeCopy(seq); err != nil {
-		return nil, err
+	if f.copied(seq) {
+		if d, err := store.Open(dir, f.path(seq), m, f.node.Files()); err == nil {
+			return d, nil
+		}
+		if _, err := f.removeCopy(seq); err != nil {
+			return nil, err
+		}
 	}
 	err := errors.Join(os.MkdirAll(dir, 0o700), os.MkdirAll(f.dir, 0o777), os.WriteFile(filepath.Join(dir, manifestFile), encoded, 0o600))
 	var d *store.Disk
