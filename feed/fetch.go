@@ -33,8 +33,12 @@ func (v *fetched) flush() error {
 
 // fetch fetches a version, and switches the link. The caller flushes the result, also after an error.
 func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
+	if _, err := f.node.Transfer(h.Link.String()); err != nil && f.hasBase(h) && !f.copied(h.Seq) && !f.full {
+		f.startDelta(h) // while the manifest is fetched
+	}
 	encoded, err := f.manifest(ctx, h)
 	if err != nil {
+		f.releaseDelta()
 		return nil, err
 	}
 	m, err := proto.DecodeVerified(h.Link.Manifest, encoded)
@@ -101,8 +105,8 @@ func (f *follower) get(
 	ctx context.Context, h *Head, m *proto.Manifest, path string, opt peer.GetOptions, before peer.Status,
 ) (saved int64, err error) {
 	earlier := before.Have
-	if h.Delta != nil && h.Base == f.kept.Complete && len(opt.Origins) > 0 && before.Phase != peer.Whole {
-		d, n, err := f.fetchDelta(ctx, h.Delta, m, opt.Origins[0])
+	if f.hasBase(h) && len(opt.Origins) > 0 && before.Phase != peer.Whole {
+		d, n, err := f.fetchDelta(ctx, h, m, opt.Origins[0])
 		if err != nil {
 			return 0, err
 		}
@@ -161,28 +165,50 @@ func (o inline) Read(piece int, p []byte) bool {
 // progressWait bounds the time in which no byte of a delta arrives, or of a version at another path. After that, the pieces are fetched.
 const progressWait = 10 * time.Second
 
-// fetchDelta fetches the delta of a version, and serves it to other followers until the next one. It returns nil if the delta does
-// not arrive or is malformed, and the number of bytes that were fetched.
-func (f *follower) fetchDelta(ctx context.Context, link *proto.Link, version *proto.Manifest, base delta.Pieces) (peer.Origin, int64, error) {
+// fetchedDelta is a delta that is fetched, and served to other followers until the next one.
+type fetchedDelta struct {
+	*peer.Transfer
+	link *proto.Link
+	file *os.File // once the manifest of the delta is here
+}
+
+// hasBase reports whether a version has a delta to the complete version that is here.
+func (f *follower) hasBase(h *Head) bool { return h.Delta != nil && h.Base == f.kept.Complete }
+
+// startDelta starts to fetch the delta of a version, unless that has started.
+func (f *follower) startDelta(h *Head) {
+	if f.delta != nil && f.delta.link.Manifest == h.Delta.Manifest {
+		return
+	}
 	f.releaseDelta()
-	var file *os.File
-	t, err := f.node.Get(link, "", peer.GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
-		if m.Length() > version.Length() {
-			return nil, fmt.Errorf("the delta has %d bytes, and the version %d", m.Length(), version.Length())
+	d := &fetchedDelta{link: h.Delta}
+	var err error
+	d.Transfer, err = f.node.Get(h.Delta, "", peer.GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
+		if m.Length() > h.Link.Length {
+			return nil, fmt.Errorf("the delta has %d bytes, and the version %d", m.Length(), h.Link.Length)
 		}
 		var err error
-		if file, err = datadir.Unnamed(f.state); err != nil {
+		if d.file, err = datadir.Unnamed(f.state); err != nil {
 			return nil, err
 		}
-		return store.NewSingle(m, file)
+		return store.NewSingle(m, d.file)
 	}})
 	if err != nil {
 		f.log.Warn("a delta is not fetched, but the pieces", "error", err)
+		return
+	}
+	f.delta = d
+}
+
+// fetchDelta fetches the delta of a version. It returns nil if that does not arrive or is malformed, and the number of bytes that were
+// fetched.
+func (f *follower) fetchDelta(ctx context.Context, h *Head, version *proto.Manifest, base delta.Pieces) (peer.Origin, int64, error) {
+	f.startDelta(h)
+	if f.delta == nil {
 		return nil, 0, nil
 	}
-	f.delta = t
-	complete := waitProgress(ctx, t)
-	have := t.Progress().Have
+	complete := waitProgress(ctx, f.delta.Transfer)
+	have, file := f.delta.Progress().Have, f.delta.file
 	if !complete {
 		f.releaseDelta()
 		return nil, have, context.Cause(ctx)
@@ -200,7 +226,7 @@ func (f *follower) releaseDelta() {
 	if f.delta == nil {
 		return
 	}
-	if err := f.node.Release(f.delta); err != nil {
+	if err := f.node.Release(f.delta.Transfer); err != nil {
 		f.log.Warn("the transfer of a delta was not removed", "error", err)
 	}
 	f.delta = nil

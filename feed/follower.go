@@ -45,8 +45,8 @@ type follower struct {
 	calls  uint64    // the version that it was called with
 	last   *Version  // the last complete version, after the end of its command
 
-	delta *peer.Transfer // of the last delta, nil for none
-	full  bool           // the disk was full at the last try to fetch a version
+	delta *fetchedDelta // the last delta, nil for none
+	full  bool          // the disk was full at the last try to fetch a version
 }
 
 // kept is on the disk.
