@@ -4,16 +4,10 @@ package mob
 // piece that waits longest, and only if the second peer is expected to be much faster. A piece has
 // one helper at a time, so the waste is a few blocks.
 func (s *State) endgame() {
-	if s.Complete {
-		return
-	}
-	if s.Wanted.Len() > 0 && len(s.Fetches) > 2*len(s.Peers) {
+	if s.Complete || s.Wanted.Len() > 0 && len(s.Fetches) > 2*len(s.Peers) {
 		return
 	}
 	late := s.Late()
-	if len(late) == 0 {
-		return
-	}
 	for _, p := range s.Peers {
 		if p.Stalled || p.Rationed || !p.Local && !s.roster.MayFetch(p.Level.Group) || !p.Pipe.Room() {
 			continue
