@@ -60,7 +60,7 @@ func relative(path, dir string) (string, bool) {
 }
 
 // mountTable is the open table of the process's mounts, and what was read from it.
-var mountTable struct {
+var mountTable struct { //nolint:gochecknoglobals // the process has one
 	sync.Mutex
 	file *os.File // nil until it is opened
 	all  mounts
