@@ -85,7 +85,7 @@ func (g *grid) cast(cfg Config) (*Result, error) {
 	return r, err
 }
 
-// checkLeft is checkClean after a cast or a gather that began at a time. It waits for hosts that the cast did not wait longer for.
+// checkLeft is checkClean after a cast or a gather, and the time before it. It waits for hosts that the cast did not wait longer for.
 func (g *grid) checkLeft(r *Result, began time.Time) {
 	g.t.Helper()
 	if r != nil && time.Since(began)-r.Took >= endWait {

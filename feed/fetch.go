@@ -33,8 +33,10 @@ func (v *fetched) flush() error {
 
 // fetch fetches a version, and switches the link. The caller flushes the result, also after an error.
 func (f *follower) fetch(ctx context.Context, h *Head) (*fetched, error) {
-	if _, err := f.node.Transfer(h.Link.String()); err != nil && f.hasBase(h) && !f.copied(h.Seq) && !f.full {
-		f.startDelta(h) // while the manifest is fetched
+	if f.hasBase(h) && !f.full && !f.copied(h.Seq) {
+		if _, err := f.node.Transfer(h.Link.String()); err != nil {
+			f.startDelta(h) // while the manifest is fetched
+		}
 	}
 	encoded, err := f.manifest(ctx, h)
 	if err != nil {
@@ -168,7 +170,6 @@ const progressWait = 10 * time.Second
 // fetchedDelta is a delta that is fetched, and served to other followers until the next one.
 type fetchedDelta struct {
 	*peer.Transfer
-	link *proto.Link
 	file *os.File // once the manifest of the delta is here
 }
 
@@ -177,11 +178,11 @@ func (f *follower) hasBase(h *Head) bool { return h.Delta != nil && h.Base == f.
 
 // startDelta starts to fetch the delta of a version, unless that has started.
 func (f *follower) startDelta(h *Head) {
-	if f.delta != nil && f.delta.link.Manifest == h.Delta.Manifest {
+	if f.delta != nil && f.delta.Link().Manifest == h.Delta.Manifest {
 		return
 	}
 	f.releaseDelta()
-	d := &fetchedDelta{link: h.Delta}
+	d := &fetchedDelta{}
 	var err error
 	d.Transfer, err = f.node.Get(h.Delta, "", peer.GetOptions{Store: func(m *proto.Manifest) (store.Store, error) {
 		if m.Length() > h.Link.Length {
